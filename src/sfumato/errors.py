@@ -1,0 +1,33 @@
+"""What can go wrong in ways a user can act on.
+
+Every message is one sentence that names the place (file, row, column, value) and what was expected. The
+command line prints it and exits with code 2.
+"""
+
+
+class SfumatoError(Exception):
+    """Something the user can put right."""
+
+
+class SchemaError(SfumatoError):
+    """The schema, a taxonomy or a hierarchy file is not usable."""
+
+
+class DataError(SfumatoError):
+    """The data does not fit its schema, or cannot be read."""
+
+
+class ParameterError(SfumatoError):
+    """A method, requirement or command was given a parameter out of range."""
+
+
+class UnsatisfiableError(SfumatoError):
+    """No release of this table can meet the requirements."""
+
+
+class ReleaseError(SfumatoError):
+    """A release cannot be read, or does not keep its claim."""
+
+
+class QueryError(SfumatoError):
+    """A query cannot be understood."""

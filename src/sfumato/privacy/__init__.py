@@ -1,0 +1,1 @@
+"""Claims, requirements, distances and noise."""

@@ -1,0 +1,40 @@
+"""(α, k)-anonymity (Wong et al., 2006): classes of k, and no sensitive value above a share of α."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from sfumato.privacy.requirements.base import ROUNDING, Population, Requirement, expect, is_number
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlphaK(Requirement):
+    """At least `k` rows, of which no sensitive value takes more than `alpha`."""
+
+    name: ClassVar[str] = "(alpha,k)-anonymity"
+    alpha: float
+    k: int
+
+    def __post_init__(self) -> None:
+        expect(is_number(self.alpha) and 0 < self.alpha <= 1, f"alpha is {self.alpha!r}; expected a share above 0")
+        expect(isinstance(self.k, int) and self.k >= 1, f"k is {self.k!r}; expected a whole number of at least 1")
+
+    @property
+    def smallest_class(self) -> int:
+        return self.k
+
+    def holds(self, counts: NDArray[np.int64], population: Population) -> NDArray[np.bool_]:  # noqa: ARG002
+        total = counts.sum(-1)
+        return np.asarray((total >= self.k) & (counts.max(-1) <= self.alpha * total * (1 + ROUNDING)))
+
+    def sentence(self) -> str:
+        return (
+            f"each person looks the same as at least {self.k - 1} others, at most {self.alpha:.0%} of whom "
+            "share one sensitive value"
+        )

@@ -1,0 +1,38 @@
+"""δ-disclosure or semantic privacy (Brickell and Shmatikov, 2008): bounded odds for every value."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from sfumato.privacy.distances import shares
+from sfumato.privacy.requirements.base import ROUNDING, Population, Requirement, expect, is_number
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeltaDisclosure(Requirement):
+    """|ln(p_s / q_s)| ≤ `delta` for every sensitive value s of the table; a value absent from a class fails."""
+
+    name: ClassVar[str] = "delta-disclosure"
+    delta: float
+
+    def __post_init__(self) -> None:
+        expect(is_number(self.delta) and self.delta >= 0, f"delta is {self.delta!r}; expected a number of at least 0")
+
+    def holds(self, counts: NDArray[np.int64], population: Population) -> NDArray[np.bool_]:
+        occurring = population.counts > 0
+        with np.errstate(divide="ignore"):
+            ratio = np.log(shares(counts[..., occurring])) - np.log(population.shares[occurring])
+        return np.asarray((np.abs(ratio) <= self.delta + ROUNDING).all(-1))
+
+    def sentence(self) -> str:
+        return (
+            "no sensitive value becomes more than "
+            f"{math.exp(self.delta):.3g} times likelier or less likely for anyone than for the whole table"
+        )

@@ -1,0 +1,90 @@
+"""ℓ-diversity: no class gives a sensitive value away (Machanavajjhala et al., 2006).
+
+Four forms. The probabilistic one bounds the adversary's confidence directly and is what `l=` means elsewhere.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from sfumato.privacy.distances import shares
+from sfumato.privacy.requirements.base import ROUNDING, Population, Requirement, expect, is_number
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, kw_only=True)
+class LDiversity(Requirement):
+    """The most frequent sensitive value has a share of at most 1/`l`; `l` may be fractional."""
+
+    name: ClassVar[str] = "l-diversity"
+    l: float
+
+    def __post_init__(self) -> None:
+        expect(is_number(self.l) and self.l >= 1, f"l is {self.l!r}; expected a number of at least 1")
+
+    @property
+    def smallest_class(self) -> int:
+        return math.ceil(self.l - ROUNDING)
+
+    def holds(self, counts: NDArray[np.int64], population: Population) -> NDArray[np.bool_]:  # noqa: ARG002
+        return np.asarray(counts.max(-1) * self.l <= counts.sum(-1) * (1 + ROUNDING))
+
+    def sentence(self) -> str:
+        return f"no sensitive value can be pinned on anyone with more than {1 / self.l:.0%} confidence"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DistinctLDiversity(LDiversity):
+    """At least `l` different sensitive values in every class."""
+
+    name: ClassVar[str] = "distinct l-diversity"
+
+    def holds(self, counts: NDArray[np.int64], population: Population) -> NDArray[np.bool_]:  # noqa: ARG002
+        return np.asarray(np.count_nonzero(counts, axis=-1) >= self.l)
+
+    def sentence(self) -> str:
+        return f"at least {self.l:g} different sensitive values are possible for each person"
+
+
+@dataclass(frozen=True, kw_only=True)
+class EntropyLDiversity(LDiversity):
+    """The entropy of the sensitive attribute in every class is at least ln `l`."""
+
+    name: ClassVar[str] = "entropy l-diversity"
+
+    def holds(self, counts: NDArray[np.int64], population: Population) -> NDArray[np.bool_]:  # noqa: ARG002
+        p = shares(counts)
+        entropy = -np.sum(p * np.log(p, out=np.zeros_like(p), where=p > 0), axis=-1)
+        return np.asarray(entropy >= math.log(self.l) - ROUNDING)
+
+    def sentence(self) -> str:
+        return f"each person's sensitive value is as uncertain as among {self.l:g} equally likely ones"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecursiveLDiversity(LDiversity):
+    """(c, ℓ)-diversity: r₁ < c (r_ℓ + … + r_m) with the counts in falling order."""
+
+    name: ClassVar[str] = "recursive (c,l)-diversity"
+    l: int
+    c: float
+
+    def __post_init__(self) -> None:
+        expect(isinstance(self.l, int) and self.l >= 1, f"l is {self.l!r}; expected a whole number of at least 1")
+        expect(is_number(self.c) and self.c > 0, f"c is {self.c!r}; expected a number above 0")
+
+    def holds(self, counts: NDArray[np.int64], population: Population) -> NDArray[np.bool_]:  # noqa: ARG002
+        falling = -np.sort(-counts, axis=-1)
+        return np.asarray(falling[..., 0] < self.c * falling[..., self.l - 1 :].sum(-1))
+
+    def sentence(self) -> str:
+        return (
+            f"the commonest sensitive value among people who look alike is outnumbered {self.c:g} to 1 by all "
+            f"but the {self.l - 1} commonest"
+        )

@@ -1,0 +1,92 @@
+"""Boxes: an interval per quasi-identifier, and whether missing values are in it.
+
+Published classes, exact points, queries and large populations are all boxes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sfumato.schema import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from sfumato.schema import Axis
+
+
+@dataclass(frozen=True, eq=False)
+class Boxes:
+    """`lo`, `hi` and `missing`, each (boxes, axes); `lo > hi` where only the missing value is inside."""
+
+    lo: NDArray[np.int32]
+    hi: NDArray[np.int32]
+    missing: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.lo)
+
+    def __getitem__(self, chosen: NDArray[np.generic] | slice) -> Boxes:
+        return Boxes(self.lo[chosen], self.hi[chosen], self.missing[chosen])
+
+    @cached_property
+    def widths(self) -> NDArray[np.int64]:
+        """How many positions of each axis a box covers: (boxes, axes)."""
+        return self.hi.astype(np.int64) - self.lo + 1 + self.missing
+
+    @cached_property
+    def are_points(self) -> NDArray[np.bool_]:
+        """Which boxes hold a single combination of values."""
+        return np.asarray((self.widths == 1).all(axis=1))
+
+    def span(self, box: int, axis: int) -> Span:
+        """The generalized value of one box on one axis."""
+        return Span(int(self.lo[box, axis]), int(self.hi[box, axis]), bool(self.missing[box, axis]))
+
+    def labels(self, axis: Axis, position: int) -> list[str]:
+        """The published label of every box on the axis at `position`."""
+        keys = np.stack([self.lo[:, position], self.hi[:, position], self.missing[:, position]], axis=1)
+        distinct, where = np.unique(keys, axis=0, return_inverse=True)
+        spelled = [axis.label(Span(int(lo), int(hi), bool(missing))) for lo, hi, missing in distinct]
+        return [spelled[index] for index in where.reshape(-1)]
+
+    @staticmethod
+    def of_points(points: NDArray[np.int32]) -> Boxes:
+        """One box around each point."""
+        missing = points < 0
+        return Boxes(np.where(missing, 0, points), points.copy(), missing)
+
+    @staticmethod
+    def of_spans(spans: Sequence[Sequence[Span]]) -> Boxes:
+        """Boxes from generalized values, a sequence of spans for each box."""
+        array = np.asarray(spans, dtype=np.int32).reshape(len(spans), -1, 3)
+        return Boxes(array[..., 0].copy(), array[..., 1].copy(), array[..., 2].astype(bool))
+
+    @staticmethod
+    def whole(axes: Sequence[Axis]) -> Boxes:
+        """The one box that covers the whole domain."""
+        return Boxes.of_spans([[axis.everything for axis in axes]])
+
+    @staticmethod
+    def around(points: NDArray[np.int32], group_of: NDArray[np.int64], groups: int) -> Boxes:
+        """The tightest box around the points of each group."""
+        shape = (groups, points.shape[1])
+        lo = np.full(shape, np.iinfo(np.int32).max, dtype=np.int32)
+        hi = np.full(shape, -1, dtype=np.int32)
+        missing = np.zeros(shape, dtype=bool)
+        order = np.argsort(group_of, kind="stable")
+        starts = np.searchsorted(group_of[order], np.arange(groups))
+        for axis in range(points.shape[1]):
+            codes = points[order, axis]
+            absent = codes < 0
+            lo[:, axis] = np.minimum.reduceat(np.where(absent, np.iinfo(np.int32).max, codes), starts)
+            hi[:, axis] = np.maximum.reduceat(codes, starts)
+            missing[:, axis] = np.logical_or.reduceat(absent, starts)
+        lo[hi < 0] = 0
+        return Boxes(lo, hi, missing)

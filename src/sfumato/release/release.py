@@ -1,0 +1,174 @@
+"""A release: boxes, histograms of the sensitive attribute, and the claim it is published under.
+
+A group holds a histogram and owns one or more boxes; a box carries the number of rows it stands for. Every
+kind of publication is this one shape, so attacks and workloads are written once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from sfumato.errors import ReleaseError
+from sfumato.privacy.claims import Claim, NoGuarantee, Syntactic
+from sfumato.privacy.distances import shares
+from sfumato.privacy.requirements import Population
+from sfumato.version import __version__
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from sfumato.release.boxes import Boxes
+    from sfumato.schema import Schema
+
+Layout = Literal["rows", "buckets"]
+REGIONS_AT_ONCE = 2**23
+
+
+@dataclass(frozen=True, kw_only=True)
+class Provenance:
+    """How a release was made: nothing in it is computed on the real data."""
+
+    method: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+    version: str = __version__
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Release:
+    """Boxes with weights, the group of each box, the histogram of each group, and a claim.
+
+    `layout` says what a recipient gets: `rows` of generalized values, or `buckets` (one table of
+    quasi-identifiers with bucket numbers, one of sensitive values per bucket). `kept` are rows of box, sensitive
+    code and columns published as they are.
+    """
+
+    schema: Schema
+    boxes: Boxes
+    weights: NDArray[np.float64]
+    group_of: NDArray[np.int64]
+    histograms: NDArray[np.float64]
+    claim: Claim
+    provenance: Provenance
+    layout: Layout = "rows"
+    kept: pl.DataFrame | None = None
+
+    def __post_init__(self) -> None:
+        if not len(self.boxes) == len(self.weights) == len(self.group_of):
+            raise ReleaseError("every box needs a weight and a group")
+        if self.histograms.shape[1] != self.schema.sensitive.positions:
+            raise ReleaseError("every group needs a count for each sensitive value")
+
+    @property
+    def rows(self) -> float:
+        """How many rows the release stands for."""
+        return float(self.weights.sum())
+
+    @cached_property
+    def overall(self) -> NDArray[np.float64]:
+        """The published counts by sensitive value."""
+        return np.asarray(self.histograms.sum(axis=0))
+
+    @cached_property
+    def distributions(self) -> NDArray[np.float64]:
+        """The sensitive attribute in each group: (groups, values). Counts below zero say nothing and become zero."""
+        return shares(np.maximum(self.histograms, 0))
+
+    @property
+    def population(self) -> Population:
+        """What requirements compare the classes with."""
+        return Population(np.round(self.overall).astype(np.int64), self.schema.sensitive)
+
+    def violations(self) -> list[str]:
+        """Why the published data does not keep the claim; empty if it does."""
+        if isinstance(self.claim, Syntactic):
+            return self.claim.violations(np.round(self.histograms).astype(np.int64), self.population)
+        return []
+
+    def verified(self) -> Release:
+        """The release itself, after recomputing its claim from what is published."""
+        broken = self.violations()
+        if broken:
+            raise ReleaseError("the release does not keep its claim: " + "; ".join(broken))
+        return self
+
+    def without_guarantee(self, reason: str) -> Release:
+        """The same data under no claim."""
+        return replace(self, claim=NoGuarantee(reason=reason))
+
+    def posteriors(self, points: NDArray[np.int32]) -> NDArray[np.float64]:
+        """What the release says about the sensitive value at each point: (points, values).
+
+        One box gives its group's distribution, several their weighted mean, none the overall distribution.
+        """
+        from sfumato.release.kernels import holding_pairs
+
+        point, box = holding_pairs(points, self.boxes.lo, self.boxes.hi, self.boxes.missing)
+        weight = self.weights[box]
+        total = np.bincount(point, weight, len(points))
+        if len(np.unique(point)) == len(point):
+            beliefs = np.tile(shares(np.maximum(self.overall, 0)), (len(points), 1))
+            beliefs[point] = self.distributions[self.group_of[box]]
+            return beliefs
+        beliefs = np.zeros((len(points), self.histograms.shape[1]))
+        np.add.at(beliefs, point, self.distributions[self.group_of[box]] * weight[:, None])
+        found = total > 0
+        beliefs[found] /= total[found, None]
+        beliefs[~found] = shares(np.maximum(self.overall, 0))
+        return beliefs
+
+    def histograms_in(self, regions: Boxes) -> NDArray[np.float64]:
+        """The estimated histogram of the sensitive attribute in each region: (regions, values)."""
+        estimate = np.empty((len(regions), self.histograms.shape[1]))
+        for part, inside in self._group_weights(regions):
+            estimate[part] = inside @ self.distributions
+        return estimate
+
+    def counts_in(
+        self, regions: Boxes, first: NDArray[np.int64], last: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """The estimated rows in each region whose sensitive code lies in `first..last`."""
+        cumulative = np.zeros((len(self.distributions), self.histograms.shape[1] + 1))
+        np.cumsum(self.distributions, axis=1, out=cumulative[:, 1:])
+        estimate = np.empty(len(regions))
+        for part, inside in self._group_weights(regions):
+            within = cumulative[:, last[part] + 1] - cumulative[:, first[part]]
+            estimate[part] = np.einsum("rg,gr->r", inside, within)
+        return estimate
+
+    def _group_weights(self, regions: Boxes) -> Any:
+        from sfumato.release.kernels import covered_weights
+
+        step = max(1, REGIONS_AT_ONCE // len(self.histograms))
+        for start in range(0, len(regions), step):
+            part = slice(start, start + step)
+            some = regions[part]
+            yield part, covered_weights(
+                self.boxes.lo, self.boxes.hi, self.boxes.missing, self.weights, self.group_of,
+                len(self.histograms), some.lo, some.hi, some.missing,
+            )
+
+    def save(self, folder: Path | str, *, parquet: bool = False) -> Path:
+        """Write the release to a new folder: the data, and `release.json` with claim, method and public schema."""
+        from sfumato.release.folder import save_release
+
+        return save_release(self, folder, parquet=parquet)
+
+    @staticmethod
+    def load(folder: Path | str) -> Release:
+        """Read a release that `save` wrote."""
+        from sfumato.release.folder import load_release
+
+        return load_release(folder)
+
+    def query(self, predicate: str) -> float:
+        """The estimated number of rows that satisfy a predicate such as `age >= 40 and sex = 'Male'`."""
+        from sfumato.release.query import parse_query
+
+        return parse_query(predicate, self.schema).estimate(self)

@@ -1,0 +1,121 @@
+"""An attribute as an integer axis: the idea that lets every method be written once.
+
+Values are numbered `0..size-1`; a missing value has the code `MISSING`. A generalized value is an interval
+`lo..hi` of codes plus whether the missing value is in it; `lo = 0, hi = -1` is the empty interval.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sfumato.errors import DataError
+from sfumato.schema.taxonomy import ANY, Node
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+MISSING = -1
+UNKNOWN = -2
+MISSING_LABEL = "(missing)"
+PRESENT_LABEL = "(present)"
+OR_MISSING = f" or {MISSING_LABEL}"
+RESERVED_LABELS = frozenset({ANY, MISSING_LABEL, PRESENT_LABEL})
+
+
+class Span(NamedTuple):
+    """A generalized value: the codes `lo..hi`, and the missing value if `missing`."""
+
+    lo: int
+    hi: int
+    missing: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Axis(ABC):
+    """One attribute: how its values are numbered, spelled and grouped."""
+
+    name: str
+    nullable: bool = False
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """How many values there are, the missing one not counted."""
+
+    @property
+    @abstractmethod
+    def kind(self) -> str:
+        """`numeric` or `categorical`."""
+
+    @property
+    @abstractmethod
+    def taxonomy(self) -> Node:
+        """The tree over the values; its root covers all of them."""
+
+    @property
+    @abstractmethod
+    def expected(self) -> str:
+        """What a value of this axis looks like, for error messages."""
+
+    @abstractmethod
+    def encode(self, values: Sequence[object]) -> NDArray[np.int32]:
+        """The code of each value, `UNKNOWN` where it does not lie on the axis."""
+
+    @abstractmethod
+    def spec(self) -> dict[str, Any]:
+        """The axis as a schema file spells it, without references to other files."""
+
+    @abstractmethod
+    def _spell(self, lo: int, hi: int) -> str:
+        """The label of `lo..hi`, where that is not the whole axis."""
+
+    @abstractmethod
+    def _parse_values(self, text: str) -> tuple[int, int] | None:
+        """The interval that a label without missing part stands for, `None` if it has no meaning here."""
+
+    @property
+    def positions(self) -> int:
+        """How many values there are, the missing one counted."""
+        return self.size + self.nullable
+
+    @property
+    def everything(self) -> Span:
+        """The whole axis."""
+        return Span(0, self.size - 1, self.nullable)
+
+    @cached_property
+    def labels(self) -> list[str]:
+        """The label of each single position, the missing one last."""
+        single = [self.label(Span(code, code, False)) for code in range(self.size)]
+        return [*single, MISSING_LABEL] if self.nullable else single
+
+    def label(self, span: Span) -> str:
+        """The published spelling of a generalized value; `parse` is its inverse."""
+        lo, hi, missing = span
+        if lo > hi:
+            return MISSING_LABEL
+        if (lo, hi) == (0, self.size - 1) and self.size > 1:
+            if missing == self.nullable:
+                return ANY
+            return PRESENT_LABEL
+        return self._spell(lo, hi) + (OR_MISSING if missing else "")
+
+    def parse(self, label: str) -> Span:
+        """The generalized value that a label stands for, in our spelling or in another tool's."""
+        text = label.strip()
+        if text == ANY:
+            return self.everything
+        if text == MISSING_LABEL and self.nullable:
+            return Span(0, -1, True)
+        missing = text.endswith(OR_MISSING)
+        text = text.removesuffix(OR_MISSING)
+        interval = (0, self.size - 1) if text == PRESENT_LABEL else self._parse_values(text)
+        if interval is None or (missing and not self.nullable):
+            raise DataError(f"column {self.name!r}: {label!r} is neither {self.expected} nor a group of such")
+        return Span(*interval, missing)

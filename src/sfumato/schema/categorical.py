@@ -1,0 +1,122 @@
+"""Categories, numbered in the tree order of their taxonomy.
+
+A group of categories is published under the label of the node that covers exactly it, else as a set
+`{a, b, c}`; labels with punctuation of their own are quoted inside a set.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sfumato.errors import SchemaError
+from sfumato.schema.axis import OR_MISSING, RESERVED_LABELS, UNKNOWN, Axis
+from sfumato.schema.taxonomy import ANY, Node, as_label, check_labels, leaves, to_nested
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+_SET_PUNCTUATION = frozenset(',;{}"')
+
+
+@dataclass(frozen=True, kw_only=True)
+class CategoricalAxis(Axis):
+    """The leaves of `tree`, in its order."""
+
+    tree: Node
+
+    def __post_init__(self) -> None:
+        where = f"column {self.name!r}"
+        check_labels(self.tree, where)
+        for label in self.leaf_labels:
+            if label in RESERVED_LABELS or label.endswith(OR_MISSING) or not label:
+                raise SchemaError(f"{where}: {label!r} cannot be the label of a value")
+
+    @property
+    def kind(self) -> str:
+        return "categorical"
+
+    @property
+    def size(self) -> int:
+        return self.tree.hi + 1
+
+    @property
+    def taxonomy(self) -> Node:
+        return self.tree
+
+    @cached_property
+    def leaf_labels(self) -> list[str]:
+        """The label of each code."""
+        return [leaf.label for leaf in leaves(self.tree)]
+
+    @cached_property
+    def _intervals(self) -> dict[str, tuple[int, int]]:
+        return {label: interval for label, interval in check_labels(self.tree, "").items() if label != ANY}
+
+    @cached_property
+    def _node_labels(self) -> dict[tuple[int, int], str]:
+        """The label nearest the leaves for every interval that a node covers exactly."""
+        return {(node.lo, node.hi): node.label for node in self.tree.walk()}
+
+    @property
+    def expected(self) -> str:
+        shown = ", ".join(repr(label) for label in self.leaf_labels[:6])
+        more = self.size - 6
+        return f"one of {shown}" + (f" and {more} more" if more > 0 else "")
+
+    def spec(self) -> dict[str, Any]:
+        tree = to_nested(self.tree)
+        return {"kind": self.kind, "values" if isinstance(tree, list) else "taxonomy": tree}
+
+    def encode(self, values: Sequence[object]) -> NDArray[np.int32]:
+        code_of = {label: code for code, label in enumerate(self.leaf_labels)}
+        codes = (code_of.get(str(value), code_of.get(as_label(value), UNKNOWN)) for value in values)
+        return np.fromiter(codes, dtype=np.int32, count=len(values))
+
+    def _spell(self, lo: int, hi: int) -> str:
+        label = self._node_labels.get((lo, hi))
+        if label is not None:
+            return label
+        return "{" + ", ".join(_quoted(label) for label in self.leaf_labels[lo : hi + 1]) + "}"
+
+    def _parse_values(self, text: str) -> tuple[int, int] | None:
+        interval = self._intervals.get(text) or self._intervals.get(as_label(text))
+        if interval is not None or not (text.startswith("{") and text.endswith("}")):
+            return interval
+        parts = [self._intervals.get(part) or self._intervals.get(as_label(part)) for part in _parts(text)]
+        found = [part for part in parts if part is not None]
+        if not found or len(found) < len(parts):
+            return None
+        return min(lo for lo, _ in found), max(hi for _, hi in found)
+
+
+def _quoted(label: str) -> str:
+    return json.dumps(label, ensure_ascii=False) if _SET_PUNCTUATION & set(label) else label
+
+
+def _parts(text: str) -> list[str]:
+    """The labels inside `{…}`, separated by commas or semicolons outside quotes."""
+    body, parts, position = text[1:-1], [], 0
+    decoder = json.JSONDecoder()
+    while position < len(body):
+        while position < len(body) and body[position] in " ,;":
+            position += 1
+        if position >= len(body):
+            break
+        if body[position] == '"':
+            try:
+                label, position = decoder.raw_decode(body, position)
+            except json.JSONDecodeError:
+                return []
+            parts.append(str(label))
+            continue
+        end = min((i for i in (body.find(",", position), body.find(";", position)) if i >= 0), default=len(body))
+        parts.append(body[position:end].strip())
+        position = end
+    return parts

@@ -1,0 +1,195 @@
+"""Numbers on a public grid: `min`, `max` and `step`, or bins for wide ranges such as incomes.
+
+A grid point stands for one exact value; a bin `[a, b)` for all values in it. Neither costs anything per unit
+of the range: nothing is stored per code.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sfumato.errors import SchemaError
+from sfumato.schema.axis import UNKNOWN, Axis
+from sfumato.schema.taxonomy import Node, halved, to_nested
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+LARGEST_AXIS = 2**31 - 2
+GRID_TOLERANCE = 1e-6
+
+_NUMBER = r"([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)"
+_BRACKETS = re.compile(rf"([\[(\]])\s*{_NUMBER}\s*[,;]\s*{_NUMBER}\s*([\])\[])$")
+_DASH = re.compile(rf"{_NUMBER}\s*(?:-|–|\.\.|to)\s*{_NUMBER}$")
+_BOUND = re.compile(rf"(<=|>=|<|>|≤|≥)\s*{_NUMBER}$")
+_PLUS = re.compile(rf"{_NUMBER}\s*\+$")
+_SET = re.compile(r"\{(.*)\}$")
+
+
+def spell_number(value: float) -> str:
+    """A number without a needless fraction."""
+    return format(value, ".12g")
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumericAxis(Axis):
+    """A grid of numbers (`minimum`, `maximum`, `step`) or, with `edges`, bins `[edges[i], edges[i+1])`."""
+
+    minimum: float = 0
+    maximum: float = 0
+    step: float = 1
+    edges: tuple[float, ...] = ()
+    tree: Node | None = None
+
+    def __post_init__(self) -> None:
+        where = f"column {self.name!r}"
+        if self.edges:
+            if len(self.edges) < 2 or any(a >= b for a, b in zip(self.edges, self.edges[1:], strict=False)):
+                raise SchemaError(f"{where}: edges must be at least two numbers that rise")
+            if not all(map(math.isfinite, self.edges)):
+                raise SchemaError(f"{where}: edges must be finite numbers")
+            return
+        if not all(map(math.isfinite, (self.minimum, self.maximum, self.step))):
+            raise SchemaError(f"{where}: min, max and step must be finite numbers")
+        if self.step <= 0:
+            raise SchemaError(f"{where}: step is {spell_number(self.step)}; it must be above 0")
+        if self.maximum < self.minimum:
+            raise SchemaError(f"{where}: max {spell_number(self.maximum)} lies below min "
+                              f"{spell_number(self.minimum)}")
+        steps = (self.maximum - self.minimum) / self.step
+        if steps > LARGEST_AXIS:
+            raise SchemaError(f"{where}: {steps:.3g} grid points are too many; use a larger step, or edges")
+        if abs(steps - round(steps)) > GRID_TOLERANCE:
+            raise SchemaError(
+                f"{where}: max {spell_number(self.maximum)} is not a whole number of steps "
+                f"({spell_number(self.step)}) above min {spell_number(self.minimum)}"
+            )
+
+    @property
+    def kind(self) -> str:
+        return "numeric"
+
+    @cached_property
+    def size(self) -> int:  # type: ignore[override]
+        return len(self.edges) - 1 if self.edges else round((self.maximum - self.minimum) / self.step) + 1
+
+    @cached_property
+    def taxonomy(self) -> Node:  # type: ignore[override]
+        return self.tree or halved(self.size)
+
+    @cached_property
+    def _node_intervals(self) -> dict[str, tuple[int, int]]:
+        return {node.label: (node.lo, node.hi) for node in self.tree.walk()} if self.tree else {}
+
+    @property
+    def expected(self) -> str:
+        if self.edges:
+            return f"a number from {spell_number(self.edges[0])} to below {spell_number(self.edges[-1])}"
+        steps = "" if self.step == 1 else f" in steps of {spell_number(self.step)}"
+        whole = "a whole number" if self.step == 1 and self.minimum == int(self.minimum) else "a number"
+        return f"{whole} from {spell_number(self.minimum)} to {spell_number(self.maximum)}{steps}"
+
+    def spec(self) -> dict[str, Any]:
+        spec: dict[str, Any] = {"kind": self.kind}
+        if self.edges:
+            spec["edges"] = list(self.edges)
+        else:
+            spec |= {"min": self.minimum, "max": self.maximum, "step": self.step}
+        if self.tree:
+            spec["taxonomy"] = to_nested(self.tree)
+        return spec
+
+    def encode(self, values: Sequence[object]) -> NDArray[np.int32]:
+        numbers = np.asarray(values, dtype=np.float64)
+        codes = np.full(len(numbers), UNKNOWN, dtype=np.int32)
+        with np.errstate(invalid="ignore"):
+            if self.edges:
+                inside = (numbers >= self.edges[0]) & (numbers < self.edges[-1])
+                codes[inside] = np.searchsorted(np.asarray(self.edges), numbers[inside], side="right") - 1
+                return codes
+            steps = (numbers - self.minimum) / self.step
+            nearest = np.round(steps)
+            on_grid = (np.abs(steps - nearest) <= GRID_TOLERANCE) & (nearest >= 0) & (nearest < self.size)
+        codes[on_grid] = nearest[on_grid].astype(np.int32)
+        return codes
+
+    def value(self, code: int) -> float:
+        """The number at a grid point, or the lower edge of a bin."""
+        return self.edges[code] if self.edges else self.minimum + code * self.step
+
+    def _spell(self, lo: int, hi: int) -> str:
+        if self.edges:
+            return f"[{spell_number(self.value(lo))}, {spell_number(self.edges[hi + 1])})"
+        if lo == hi:
+            return spell_number(self.value(lo))
+        return f"[{spell_number(self.value(lo))}, {spell_number(self.value(hi))}]"
+
+    def _parse_values(self, text: str) -> tuple[int, int] | None:
+        if text in self._node_intervals:
+            return self._node_intervals[text]
+        bounds = self._bounds(text)
+        return None if bounds is None else self._interval(*bounds)
+
+    def _bounds(self, text: str) -> tuple[float, bool, float, bool] | None:
+        """Lower and upper bound of a label, each with whether the bound itself belongs to it."""
+        if match := _BRACKETS.match(text):
+            opening, low, high, closing = match.groups()
+            return float(low), opening == "[", float(high), closing == "]"
+        if match := _BOUND.match(text):
+            sign, number = match.groups()
+            below = sign in ("<", "<=", "≤")
+            inclusive = sign not in ("<", ">")
+            if below:
+                return -math.inf, True, float(number), inclusive
+            return float(number), inclusive, math.inf, True
+        if match := _PLUS.match(text):
+            return float(match.group(1)), True, math.inf, True
+        if match := _SET.match(text):
+            numbers = [_number(part) for part in match.group(1).split(",")]
+            present = [number for number in numbers if number is not None]
+            return (min(present), True, max(present), True) if len(present) == len(numbers) else None
+        number = _number(text)
+        if number is not None:
+            return number, True, number, True
+        if match := _DASH.match(text):
+            return float(match.group(1)), True, float(match.group(2)), True
+        return None
+
+    def _interval(self, low: float, with_low: bool, high: float, with_high: bool) -> tuple[int, int] | None:
+        if math.isnan(low) or math.isnan(high) or low > high:
+            return None
+        first = self._first_at_least(low) if with_low else self._last_at_most(low) + 1
+        last = self._last_at_most(high) if with_high else self._first_at_least(high) - 1
+        if self.edges:
+            first = max(0, self._last_at_most(low)) if low < self.edges[-1] else self.size
+        first, last = max(first, 0), min(last, self.size - 1)
+        return (first, last) if first <= last else None
+
+    def _first_at_least(self, number: float) -> int:
+        if number == -math.inf:
+            return 0
+        if self.edges:
+            return int(np.searchsorted(np.asarray(self.edges[:-1]), number, side="left"))
+        return math.ceil(min((number - self.minimum) / self.step, self.size) - GRID_TOLERANCE)
+
+    def _last_at_most(self, number: float) -> int:
+        if number == math.inf:
+            return self.size - 1
+        if self.edges:
+            return int(np.searchsorted(np.asarray(self.edges[:-1]), number, side="right")) - 1
+        return math.floor(max((number - self.minimum) / self.step, -1) + GRID_TOLERANCE)
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None

@@ -1,0 +1,125 @@
+"""The schema: what is public knowledge about a table before anyone looks at its rows.
+
+It names the columns, their roles and their axes, and is the only part of the program that knows labels.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sfumato.errors import SchemaError
+from sfumato.schema.column import Column, parse_column
+
+if TYPE_CHECKING:
+    from sfumato.schema.axis import Axis
+
+LARGEST_SENSITIVE_AXIS = 1_000
+DEFAULT_MISSING = ("",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Schema:
+    """A declared table: its name, its columns, and the spellings that mean a missing value."""
+
+    columns: tuple[Column, ...]
+    name: str = "table"
+    missing: tuple[str, ...] = DEFAULT_MISSING
+
+    def __post_init__(self) -> None:
+        if not self.quasi:
+            raise SchemaError('the schema has no column with role = "quasi"; there is nothing to generalize')
+        sensitive = [column.name for column in self.columns if column.role == "sensitive"]
+        if len(sensitive) != 1:
+            found = " and ".join(map(repr, sensitive)) or "none"
+            raise SchemaError(f'exactly one column must have role = "sensitive"; the schema has {found}')
+        if self.sensitive.positions < 2:
+            raise SchemaError(f"the sensitive column {sensitive[0]!r} has one value; there is nothing to protect")
+        if self.sensitive.size > LARGEST_SENSITIVE_AXIS:
+            raise SchemaError(
+                f"the sensitive column {sensitive[0]!r} has {self.sensitive.size} values, more than "
+                f"{LARGEST_SENSITIVE_AXIS}; declare edges or a larger step"
+            )
+
+    @cached_property
+    def quasi(self) -> tuple[Axis, ...]:
+        """The axes of the quasi-identifiers, in schema order."""
+        return tuple(column.axis for column in self.columns if column.role == "quasi" and column.axis)
+
+    @cached_property
+    def sensitive(self) -> Axis:
+        """The axis of the sensitive attribute."""
+        return next(column.axis for column in self.columns if column.role == "sensitive" and column.axis)
+
+    @property
+    def keep(self) -> tuple[str, ...]:
+        """Columns published unchanged beside generalized rows."""
+        return tuple(column.name for column in self.columns if column.role == "keep")
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """The quasi-identifiers and, last, the sensitive attribute."""
+        return (*self.quasi, self.sensitive)
+
+    @property
+    def from_data(self) -> dict[str, tuple[str, ...]]:
+        """Per measured column, what was read off the data."""
+        return {
+            column.name: column.from_data
+            for column in self.columns
+            if column.from_data and column.role in ("quasi", "sensitive")
+        }
+
+    def spec(self) -> dict[str, Any]:
+        """The schema as its file spells it, complete in itself."""
+        return {
+            "name": self.name,
+            "missing": list(self.missing),
+            "columns": {column.name: column.spec() for column in self.columns},
+        }
+
+    def public(self) -> Schema:
+        """The schema of what is published: only the columns that appear in a release."""
+        published = tuple(column for column in self.columns if column.role not in ("identifier", "ignore"))
+        return Schema(columns=published, name=self.name, missing=self.missing)
+
+    @staticmethod
+    def load(path: Path | str) -> Schema:
+        """The schema in a TOML file."""
+        path = Path(path)
+        try:
+            spec = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        except FileNotFoundError as error:
+            raise SchemaError(f"{path}: there is no such schema file") from error
+        except (OSError, UnicodeDecodeError) as error:
+            raise SchemaError(f"{path}: the schema cannot be read as UTF-8 text") from error
+        except (tomllib.TOMLDecodeError, RecursionError) as error:
+            raise SchemaError(f"{path}: not valid TOML, {error}") from error
+        try:
+            return Schema.parse(spec, path.parent)
+        except SchemaError as error:
+            raise SchemaError(f"{path}: {error}") from error
+
+    @staticmethod
+    def parse(spec: object, folder: Path | None = None) -> Schema:
+        """The schema that a nested mapping spells, as TOML or JSON delivers it."""
+        if not isinstance(spec, dict):
+            raise SchemaError("expected a table with [columns.NAME] entries")
+        for key in spec:
+            if key not in ("name", "missing", "columns"):
+                raise SchemaError(f"{key!r} has no meaning here; expected name, missing or [columns.NAME]")
+        columns = spec.get("columns")
+        if not isinstance(columns, dict) or not columns:
+            raise SchemaError("there are no [columns.NAME] entries")
+        name, missing = spec.get("name", "table"), spec.get("missing", list(DEFAULT_MISSING))
+        if not isinstance(name, str) or not name:
+            raise SchemaError(f"name is {name!r}; expected a word for this data set")
+        if not isinstance(missing, list) or not all(isinstance(item, str) for item in missing):
+            raise SchemaError(f"missing is {missing!r}; expected a list of strings")
+        parsed = tuple(
+            parse_column(column, column_spec, folder or Path()) for column, column_spec in columns.items()
+        )
+        return Schema(columns=parsed, name=name, missing=tuple(missing))

@@ -1,0 +1,137 @@
+"""Taxonomies over an integer axis: every node is an interval of leaves, numbered in tree order.
+
+A `Node` covers `lo..hi`. Numeric axes without a taxonomy of their own get one by halving, made only as far
+down as somebody looks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from sfumato.errors import SchemaError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+ANY = "*"
+
+
+@dataclass(frozen=True)
+class Node:
+    """The leaves `lo..hi` under one label, with the nodes directly below."""
+
+    label: str
+    lo: int
+    hi: int
+    below: tuple[Node, ...] = field(default=(), repr=False)
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        return self.below
+
+    @property
+    def is_leaf(self) -> bool:
+        return not self.children
+
+    @cached_property
+    def height(self) -> int:
+        """Edges on the longest way down to a leaf."""
+        return 1 + max(child.height for child in self.children) if self.children else 0
+
+    def walk(self) -> Iterator[Node]:
+        """This node and all below it, parents first, in tree order."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+
+@dataclass(frozen=True)
+class HalvedNode(Node):
+    """A node of an axis that has no taxonomy: its children are its two halves."""
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        if self.lo == self.hi:
+            return ()
+        middle = (self.lo + self.hi) // 2
+        return (HalvedNode(self.label, self.lo, middle), HalvedNode(self.label, middle + 1, self.hi))
+
+
+def halved(size: int) -> Node:
+    """A binary taxonomy over `size` leaves."""
+    return HalvedNode(ANY, 0, size - 1)
+
+
+def flat(labels: Sequence[str]) -> Node:
+    """A root with every label directly below it."""
+    return Node(ANY, 0, len(labels) - 1, tuple(Node(label, i, i) for i, label in enumerate(labels)))
+
+
+def nested(tree: Mapping[str, object] | Sequence[object], where: str) -> Node:
+    """A taxonomy from nested tables, as a schema holds it.
+
+    A table maps a label to the list of leaves or the table below it; an empty list makes the label a leaf.
+    """
+    below, size = _nodes_below(tree, 0, where)
+    if not below:
+        raise SchemaError(f"{where}: the taxonomy is empty")
+    return Node(ANY, 0, size - 1, tuple(below))
+
+
+def _nodes_below(tree: object, start: int, where: str) -> tuple[list[Node], int]:
+    nodes: list[Node] = []
+    if isinstance(tree, dict):
+        for label, subtree in tree.items():
+            below, end = _nodes_below(subtree, start, where)
+            if not below:
+                end = start + 1
+            nodes.append(Node(str(label), start, end - 1, tuple(below)))
+            start = end
+    elif isinstance(tree, list | tuple):
+        for leaf in tree:
+            if isinstance(leaf, dict | list | tuple | bool) or leaf is None:
+                raise SchemaError(f"{where}: the taxonomy holds {leaf!r} where a label was expected")
+            nodes.append(Node(as_label(leaf), start, start))
+            start += 1
+    else:
+        raise SchemaError(f"{where}: the taxonomy holds {tree!r} where a list or a table was expected")
+    return nodes, start
+
+
+def to_nested(root: Node) -> dict[str, object] | list[str]:
+    """The inverse of `nested`."""
+    if all(child.is_leaf for child in root.children):
+        return [child.label for child in root.children]
+    return {child.label: to_nested(child) if child.children else [] for child in root.children}
+
+
+def leaves(root: Node) -> list[Node]:
+    """The leaves in tree order."""
+    return [node for node in root.walk() if node.is_leaf]
+
+
+def check_labels(root: Node, where: str) -> dict[str, tuple[int, int]]:
+    """The interval of every label; refuses a label that stands for two different sets of leaves."""
+    intervals: dict[str, tuple[int, int]] = {}
+    for node in root.walk():
+        interval = intervals.setdefault(node.label, (node.lo, node.hi))
+        if interval != (node.lo, node.hi):
+            raise SchemaError(
+                f"{where}: the label {node.label!r} stands for two different sets of values in the taxonomy"
+            )
+    return intervals
+
+
+def as_label(value: object) -> str:
+    """The one spelling of a value: numbers lose a trailing `.0`, so that 2, 2.0 and "2.0" are alike."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return format(value, ".15g")
+    text = str(value).strip()
+    head, point, tail = text.partition(".")
+    if point and not tail.strip("0") and head.removeprefix("-").isdigit():
+        return head
+    return text

@@ -159,8 +159,8 @@ def test_only_education_has_missing_values(people: pl.DataFrame) -> None:
 
 def test_conditions_are_believable(people: pl.DataFrame) -> None:
     shares = dict(people["condition"].value_counts(normalize=True).rows())
-    assert max(shares, key=lambda name: shares[name]) == "None"
-    assert 0.45 < shares["None"] < 0.58
+    assert max(shares, key=lambda name: shares[name]) == "Healthy"
+    assert 0.45 < shares["Healthy"] < 0.58
     assert 0.08 < shares["Hypertension"] < 0.16
     assert 0.001 < shares["HIV"] < 0.008
 

@@ -48,7 +48,7 @@ class Rows:
         return codes, cells["weight"].to_numpy().astype(np.int64)
 
     def assigned(self, points: NDArray[np.int32], box_of_point: NDArray[np.int64]) -> pl.DataFrame:
-        """Every row as its box, its sensitive code and its kept columns, sorted by these so that order tells nothing."""
+        """Every row as its box, its sensitive code and its kept columns, sorted so that order tells nothing."""
         stacked = [
             np.concatenate([points[:, i], self.codes[axis.name].to_numpy()])
             for i, axis in enumerate(self.schema.quasi)

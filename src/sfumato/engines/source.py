@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 SEPARATORS = ",;\t|"
+LONGEST_HEADER = 1_000_000
 
 
 def read_frame(source: Any, columns: Sequence[str] | None = None) -> tuple[pl.DataFrame, str]:
@@ -56,11 +57,8 @@ def _read_csv(path: Path, columns: Sequence[str] | None) -> pl.DataFrame:
 
 def _header(path: Path) -> tuple[str, list[str]]:
     """The separator and the column names of a CSV file."""
-    opened = gzip.open(path, "rt", encoding="utf-8-sig", newline="") if path.suffix == ".gz" else path.open(
-        encoding="utf-8-sig", newline=""
-    )
-    with opened as file:
-        line = file.readline(1_000_000)
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+        line = file.readline(LONGEST_HEADER).decode("utf-8-sig")
     if not line.strip():
         raise DataError(f"{path}: the file is empty")
     separator = max(SEPARATORS, key=line.count)

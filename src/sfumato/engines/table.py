@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from sfumato.errors import DataError
 from sfumato.schema import Schema
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -38,6 +39,13 @@ class Table:
     cell_value: NDArray[np.int32]
     cell_weight: NDArray[np.int64]
     rows: Rows | None = None
+    _memory: dict[Hashable, Any] = field(default_factory=dict, repr=False)
+
+    def remember(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """What `make` returns for this table, made once for each key."""
+        if key not in self._memory:
+            self._memory[key] = make()
+        return self._memory[key]
 
     @property
     def n(self) -> int:

@@ -14,7 +14,12 @@ from sfumato.release.release import Provenance, Release
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import numpy as np
+    import polars as pl
+    from numpy.typing import NDArray
+
     from sfumato.engines import Table
+    from sfumato.privacy.claims import Claim
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +45,22 @@ class Method(ABC):
     def _publish(self, table: Table, source: Source) -> Release:
         """The release, before its claim is re-checked."""
 
+    @property
+    @abstractmethod
+    def claim(self) -> Claim:
+        """What a release of this method promises; it follows from the parameters alone."""
+
+    @property
+    def series(self) -> str:
+        """The family of settings this one belongs to on a chart."""
+        return self.name
+
+    @property
+    def label(self) -> str:
+        """A short name for this setting."""
+        values = ", ".join(f"{key}={value}" for key, value in self.parameters().items())
+        return f"{self.name} {values}".strip()
+
     @classmethod
     @abstractmethod
     def grid(cls, table: Table) -> Iterator[Method]:
@@ -56,6 +77,11 @@ class Method(ABC):
     def provenance(self) -> Provenance:
         """How a release of this method came about."""
         return Provenance(method=self.name, parameters=self.parameters())
+
+
+def kept_rows(table: Table, box_of_point: NDArray[np.int64]) -> pl.DataFrame | None:
+    """The rows with their boxes and kept columns, where there are any to keep."""
+    return table.rows.assigned(table.points, box_of_point) if table.rows and table.schema.keep else None
 
 
 def refuse_kept_columns(table: Table, why: str) -> None:

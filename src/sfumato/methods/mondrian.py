@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 import numpy as np
 
 from sfumato.errors import ParameterError
-from sfumato.methods.base import Method, refuse_kept_columns
+from sfumato.methods.base import Method, kept_rows, refuse_kept_columns
 from sfumato.methods.partition import Cut, partition
 from sfumato.privacy.claims import Syntactic
 from sfumato.privacy.requirements import (
@@ -104,11 +104,26 @@ class Mondrian(Method):
             weights=histograms.sum(axis=1) if generalize else table.weights.astype(np.float64),
             group_of=np.arange(classes) if generalize else class_of,
             histograms=histograms,
-            claim=Syntactic(requirements=self.all_requirements),
+            claim=self.claim,
             provenance=self.provenance(),
             layout="rows" if generalize else "buckets",
-            kept=table.rows.assigned(table.points, class_of) if table.rows and table.schema.keep else None,
+            kept=kept_rows(table, class_of),
         )
+
+    @property
+    def claim(self) -> Syntactic:
+        return Syntactic(requirements=self.all_requirements, buckets=self.recoding == "bucketize")
+
+    @property
+    def series(self) -> str:
+        return self.all_requirements[-1].name
+
+    @property
+    def label(self) -> str:
+        named = [f"{key}={getattr(self, key)}" for key in ("k", "l", "t", "delta") if getattr(self, key) is not None]
+        named += [str(requirement) for requirement in self.requirements]
+        extras = [self.cut] * (self.cut != "ncp") + ["bucketized"] * (self.recoding == "bucketize")
+        return f"Mondrian {' '.join(named)}" + (f" ({', '.join(extras)})" if extras else "")
 
     @classmethod
     def grid(cls, table: Table) -> Iterator[Mondrian]:
@@ -137,5 +152,5 @@ class Mondrian(Method):
 def class_histograms(table: Table, class_of: NDArray[np.int64], classes: int) -> NDArray[np.float64]:
     """Rows of each class by sensitive value: (classes, values)."""
     flat = class_of[table.cell_point] * table.values + table.cell_value
-    counts = np.bincount(flat, table.cell_weight, classes * table.values)
+    counts = np.bincount(flat, table.cell_weight, classes * table.values).astype(np.float64)
     return counts.reshape(classes, table.values)

@@ -6,6 +6,7 @@ against all requirements at once, and the cheapest allowed cut of each node is m
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -78,8 +79,8 @@ def _allowed_cuts(
             for requirement in requirements:
                 allowed[allowed] = requirement.holds(left[allowed], population)
                 allowed[allowed] = requirement.holds(right[allowed], population)
-            node, axis, code, cost, left = (array[allowed] for array in (node, axis, code, cost, left))
-            ranked = np.lexsort((code, axis, np.round(cost, 9), node))
+            kept = np.flatnonzero(allowed)
+            ranked = kept[np.lexsort((code[kept], axis[kept], np.round(cost[kept], 9), node[kept]))]
             first = ranked[np.unique(node[ranked], return_index=True)[1]]
             node, axis, code, left = node[first], axis[first], code[first], left[first]
         parts.append((node + batch.start, axis, code, left))
@@ -91,13 +92,13 @@ def _batches(sizes: NDArray[np.int64]) -> list[slice]:
     """Runs of nodes with about `POINTS_AT_ONCE` points together."""
     run = np.cumsum(sizes) // POINTS_AT_ONCE
     edges = [0, *(np.flatnonzero(np.diff(run)) + 1).tolist(), len(sizes)]
-    return [slice(a, b) for a, b in zip(edges, edges[1:], strict=False)]
+    return [slice(start, end) for start, end in pairwise(edges)]
 
 
 def _propose(
     table: Table, order: NDArray[np.int64], starts: NDArray[np.int64], ends: NDArray[np.int64], smallest: int,
     cut: Cut, only_size: bool,
-) -> tuple[NDArray[np.int64], ...]:
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
     from sfumato.methods.cuts import propose_cuts
 
     scale = np.array([1 / max(axis.positions - 1, 1) for axis in table.schema.quasi])

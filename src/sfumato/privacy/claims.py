@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from sfumato.privacy.requirements import Population
 
+CLASSES = "people in a class have the same published quasi-identifiers"
+BUCKETS = "quasi-identifiers are published exactly and hide nobody's presence; sensitive values stand per bucket"
 SYNTACTIC_ASSUMPTIONS = (
     "the adversary knows people's quasi-identifiers and the published method, and nothing else about them",
     "this is the only release of these people; two releases together can promise less than each alone",
@@ -38,10 +40,15 @@ class Claim(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class Syntactic(Claim):
-    """Every class of the published table satisfies every requirement: anyone can recompute that."""
+    """Every class of the published table satisfies every requirement: anyone can recompute that.
+
+    With `buckets`, a class is a bucket of people whose sensitive values were detached from them; their
+    quasi-identifiers are exact, so nothing is promised about who is in the table.
+    """
 
     kind: ClassVar[str] = "syntactic"
     requirements: tuple[Requirement, ...]
+    buckets: bool = False
     assumptions: tuple[str, ...] = SYNTACTIC_ASSUMPTIONS
 
     def violations(self, counts: NDArray[np.int64], population: Population) -> list[str]:
@@ -54,12 +61,14 @@ class Syntactic(Claim):
         return found
 
     def sentence(self) -> str:
-        return "; ".join(requirement.sentence() for requirement in self.requirements)
+        classes = BUCKETS if self.buckets else CLASSES
+        return "; ".join((*(requirement.sentence() for requirement in self.requirements), classes))
 
     def spec(self) -> dict[str, Any]:
         return {
             "claim": self.kind,
             "requirements": [requirement.spec() for requirement in self.requirements],
+            "buckets": self.buckets,
             "assumptions": list(self.assumptions),
         }
 
@@ -83,7 +92,9 @@ def parse_claim(spec: Any) -> Claim:
     try:
         if spec["claim"] == Syntactic.kind:
             requirements = tuple(parse_requirement(item) for item in spec["requirements"])
-            return Syntactic(requirements=requirements, assumptions=tuple(spec["assumptions"]))
+            return Syntactic(
+                requirements=requirements, buckets=bool(spec["buckets"]), assumptions=tuple(spec["assumptions"])
+            )
         if spec["claim"] == NoGuarantee.kind:
             return NoGuarantee(reason=str(spec["reason"]))
     except (KeyError, TypeError) as error:

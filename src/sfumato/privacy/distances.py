@@ -24,7 +24,7 @@ def shares(counts: NDArray[np.generic]) -> Floats:
     """Each row of counts as a distribution; a row without rows becomes zeros."""
     numbers = np.asarray(counts, dtype=np.float64)
     totals = numbers.sum(axis=-1, keepdims=True)
-    return np.divide(numbers, totals, out=np.zeros_like(numbers), where=totals > 0)
+    return np.asarray(np.divide(numbers, totals, out=np.zeros_like(numbers), where=totals > 0))
 
 
 def jensen_shannon(p: Floats, q: Floats) -> Floats:

@@ -49,7 +49,7 @@ def covered_weights(
 
 @compiled
 def _holds(
-    point: NDArray[np.int32], box: int, lo: NDArray[np.int32], hi: NDArray[np.int32], missing: NDArray[np.bool_]
+    point: NDArray[np.int32], box: np.int64, lo: NDArray[np.int32], hi: NDArray[np.int32], missing: NDArray[np.bool_]
 ) -> bool:
     for axis in range(len(point)):
         code = point[axis]

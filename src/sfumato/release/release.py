@@ -80,6 +80,13 @@ class Release:
         """The sensitive attribute in each group: (groups, values). Counts below zero say nothing and become zero."""
         return shares(np.maximum(self.histograms, 0))
 
+    @cached_property
+    def look_alikes(self) -> NDArray[np.float64]:
+        """How many rows are published under each distinct box; a point may stand in several buckets."""
+        boxes = self.boxes
+        _, box_of = np.unique(np.hstack([boxes.lo, boxes.hi, boxes.missing]), axis=0, return_inverse=True)
+        return np.bincount(box_of.reshape(-1), self.weights).astype(np.float64)
+
     @property
     def population(self) -> Population:
         """What requirements compare the classes with."""

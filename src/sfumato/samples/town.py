@@ -111,7 +111,7 @@ OCCUPATIONS = (*list(ACTIVITIES)[:AT_WORK], *JOBS)
 # men relative to women; the poorest relative to the well-off; chances at the ages below
 CONDITION_AGES = (0, 15, 30, 45, 60, 75, 90)
 CONDITIONS = {
-    "None": (1.0, 1.0, 90, 76, 65, 52, 35, 23, 16),
+    "Healthy": (1.0, 1.0, 90, 76, 65, 52, 35, 23, 16),
     "Hypertension": (1.1, 1.2, 0, 0.4, 4, 12, 22, 27, 27),
     "Heart disease": (1.6, 1.3, 0.3, 0.3, 0.6, 2, 6, 13, 21),
     "Diabetes": (1.3, 1.7, 0.1, 0.4, 1.2, 3, 7, 9, 8),

@@ -64,7 +64,7 @@ class Axis(ABC):
         """What a value of this axis looks like, for error messages."""
 
     @abstractmethod
-    def encode(self, values: Sequence[object]) -> NDArray[np.int32]:
+    def encode(self, values: Sequence[object] | NDArray[np.float64]) -> NDArray[np.int32]:
         """The code of each value, `UNKNOWN` where it does not lie on the axis."""
 
     @abstractmethod

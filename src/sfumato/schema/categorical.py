@@ -74,7 +74,7 @@ class CategoricalAxis(Axis):
         tree = to_nested(self.tree)
         return {"kind": self.kind, "values" if isinstance(tree, list) else "taxonomy": tree}
 
-    def encode(self, values: Sequence[object]) -> NDArray[np.int32]:
+    def encode(self, values: Sequence[object] | NDArray[np.float64]) -> NDArray[np.int32]:
         code_of = {label: code for code, label in enumerate(self.leaf_labels)}
         codes = (code_of.get(str(value), code_of.get(as_label(value), UNKNOWN)) for value in values)
         return np.fromiter(codes, dtype=np.int32, count=len(values))

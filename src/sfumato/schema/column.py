@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from sfumato.errors import SchemaError
 from sfumato.schema.categorical import CategoricalAxis
@@ -54,9 +54,7 @@ def parse_column(name: str, spec: object, folder: Path) -> Column:
     where = f"column {name!r}"
     if not isinstance(spec, dict):
         raise SchemaError(f"{where}: expected a table such as [columns.{name}], found {spec!r}")
-    role = spec.get("role")
-    if role not in get_args(Role):
-        raise SchemaError(f"{where}: role is {role!r}; expected one of {', '.join(get_args(Role))}")
+    role = _role(spec, where)
     from_data = _strings(spec, "from_data", where)
     kind = spec.get("kind")
     nullable = spec.get("nullable", False)
@@ -72,6 +70,13 @@ def parse_column(name: str, spec: object, folder: Path) -> Column:
     else:
         raise SchemaError(f"{where}: kind is {kind!r}; expected numeric or categorical")
     return Column(name=name, role=role, axis=axis, from_data=from_data)
+
+
+def _role(spec: Mapping[str, object], where: str) -> Role:
+    role = spec.get("role")
+    if not isinstance(role, str) or role not in get_args(Role):
+        raise SchemaError(f"{where}: role is {role!r}; expected one of {', '.join(get_args(Role))}")
+    return cast(Role, role)
 
 
 def _refuse_other_keys(spec: Mapping[str, object], allowed: set[str], where: str) -> None:

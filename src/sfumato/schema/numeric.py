@@ -78,11 +78,11 @@ class NumericAxis(Axis):
         return "numeric"
 
     @cached_property
-    def size(self) -> int:  # type: ignore[override]
+    def size(self) -> int:
         return len(self.edges) - 1 if self.edges else round((self.maximum - self.minimum) / self.step) + 1
 
     @cached_property
-    def taxonomy(self) -> Node:  # type: ignore[override]
+    def taxonomy(self) -> Node:
         return self.tree or halved(self.size)
 
     @cached_property
@@ -107,7 +107,7 @@ class NumericAxis(Axis):
             spec["taxonomy"] = to_nested(self.tree)
         return spec
 
-    def encode(self, values: Sequence[object]) -> NDArray[np.int32]:
+    def encode(self, values: Sequence[object] | NDArray[np.float64]) -> NDArray[np.int32]:
         numbers = np.asarray(values, dtype=np.float64)
         codes = np.full(len(numbers), UNKNOWN, dtype=np.int32)
         with np.errstate(invalid="ignore"):

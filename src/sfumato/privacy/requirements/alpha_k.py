@@ -35,6 +35,6 @@ class AlphaK(Requirement):
 
     def sentence(self) -> str:
         return (
-            f"each person looks the same as at least {self.k - 1} others, at most {self.alpha:.0%} of whom "
-            "share one sensitive value"
+            f"each person shares a class with at least {self.k - 1} others, and at most {self.alpha:.0%} of a class "
+            "have the same sensitive value"
         )

@@ -32,4 +32,4 @@ class KAnonymity(Requirement):
         return np.asarray(counts.sum(-1) >= self.k)
 
     def sentence(self) -> str:
-        return f"each person looks the same as at least {self.k - 1} others"
+        return f"each person shares a class with at least {self.k - 1} others"

@@ -85,6 +85,6 @@ class RecursiveLDiversity(LDiversity):
 
     def sentence(self) -> str:
         return (
-            f"the commonest sensitive value among people who look alike is outnumbered {self.c:g} to 1 by all "
-            f"but the {self.l - 1} commonest"
+            f"the commonest sensitive value of a class has fewer than {self.c:g} times the rows of all values but "
+            f"the {self.l - 1} commonest"
         )

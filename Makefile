@@ -1,0 +1,46 @@
+# Everything runs in an environment of its own, made from the pinned versions in requirements.lock.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+PEERS := .venv-peers
+PEERS_READY := $(PEERS)/.ready
+
+.PHONY: demo test lint types unit bench docs lock clean
+
+demo: $(READY)
+	$(BIN)/sfumato demo -o sfumato-demo
+
+test: lint types unit
+
+lint: $(READY)
+	$(BIN)/ruff check src tests benchmarks
+
+types: $(READY)
+	$(BIN)/mypy
+
+unit: $(READY)
+	$(BIN)/python -m pytest
+
+bench: $(READY) $(PEERS_READY)
+	$(BIN)/python -m benchmarks --peers $(PEERS)/bin/python $(ONLY)
+
+docs: $(READY)
+	$(BIN)/python -m sfumato.cli.reference > docs/commands.md
+
+lock: $(READY)
+	$(BIN)/uv pip compile --universal --no-emit-index-url --no-header --quiet --extra dev -o requirements.lock pyproject.toml
+
+$(READY): pyproject.toml requirements.lock
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
+	touch $@
+
+$(PEERS_READY): benchmarks/peers/requirements.txt
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r benchmarks/peers/requirements.txt
+	touch $@
+
+clean:
+	rm -rf $(VENV) $(PEERS) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis sfumato-demo

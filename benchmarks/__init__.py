@@ -1,0 +1,1 @@
+"""Benchmarks against peers and targets; run them with `make bench`."""

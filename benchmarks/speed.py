@@ -1,0 +1,69 @@
+"""Speed against the named peers, each pair measured in one run."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import sfumato as sf
+from benchmarks import adult
+from benchmarks.timing import Result, best_of, ratio
+from sfumato.methods.partition import partition
+from sfumato.privacy.requirements import Population
+
+PEERS = Path(__file__).parent / "peers"
+
+
+def _peer(python: str, script: str) -> list[str]:
+    path = str(adult.folder() / "adult.csv")
+    columns = [adult.SENSITIVE, *adult.QUASI]
+    command = [python, "-W", "ignore", str(PEERS / script), path, str(adult.TRAINING_ROWS), *columns]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+
+
+def mondrian(peers: str) -> list[Result]:
+    """Mondrian with k = 10, from table to partition."""
+    table = sf.read(adult.rows(adult.TRAINING_ROWS), adult.schema())
+    needed = (sf.KAnonymity(k=10),)
+    for cut in ("ncp", "median"):
+        partition(table, needed, cut)
+    seconds, classes = (float(field) for field in _peer(peers, "anonypy_mondrian.py")[-1].split())
+    results = []
+    for cut, asked in (("ncp", 100), ("median", 200)):
+        ours = best_of(5, lambda cut=cut: partition(table, needed, cut))
+        found = int(partition(table, needed, cut).max()) + 1
+        what = f"Mondrian k=10, {cut} cut, against anonypy ({found} classes, theirs {classes:.0f})"
+        results.append(ratio(what, asked, seconds, ours))
+    return results
+
+
+def requirement_checks(peers: str) -> list[Result]:
+    """All requirements on the raw table, each from data frame to answer, against pycanon's."""
+    frame, schema = adult.rows(adult.TRAINING_ROWS), adult.schema()
+    ours = {
+        "k": sf.KAnonymity(k=1),
+        "alpha_k": sf.AlphaK(alpha=1.0, k=1),
+        "l": sf.DistinctLDiversity(l=1),
+        "entropy_l": sf.EntropyLDiversity(l=1),
+        "recursive_l": sf.RecursiveLDiversity(l=1, c=2),
+        "basic_beta": sf.BetaLikeness(beta=3600),
+        "enhanced_beta": sf.BetaLikeness(beta=3600, enhanced=True),
+        "t": sf.TCloseness(t=1.0),
+        "delta": sf.DeltaDisclosure(delta=10),
+    }
+
+    def check(requirement: sf.KAnonymity) -> bool:
+        table = sf.read(frame, schema)
+        population = Population(table.overall, schema.sensitive)
+        return bool(requirement.holds(table.histograms, population).all())
+
+    results, total_peer, total_ours = [], 0.0, 0.0
+    for line in _peer(peers, "pycanon_checks.py"):
+        name, seconds, value = line.split(maxsplit=2)
+        mine = best_of(3, lambda name=name: check(ours[name]))
+        total_peer, total_ours = total_peer + float(seconds), total_ours + mine
+        results.append(
+            Result(f"check {name} against pycanon ({value})", "", f"{float(seconds) / mine:,.0f}x ({seconds} s)", True)
+        )
+    results.append(ratio("all requirement checks on the raw table, against pycanon", 100, total_peer, total_ours))
+    return results

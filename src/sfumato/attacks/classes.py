@@ -1,0 +1,47 @@
+"""What the classes of a release really are: the k, ℓ and t that it turned out to have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from sfumato.attacks.base import Attack
+from sfumato.measurement import Measure
+from sfumato.privacy.distances import shares, total_variation
+
+if TYPE_CHECKING:
+    from sfumato.engines import Table
+    from sfumato.release import Release
+
+
+@dataclass(frozen=True, kw_only=True)
+class RealizedClasses(Attack):
+    """The weakest class under k-anonymity, ℓ-diversity and t-closeness."""
+
+    measures: ClassVar[tuple[Measure, ...]] = (
+        Measure(
+            name="smallest_class", title="Smallest class (k)", family="privacy", direction="higher", unit="rows",
+            sentence="The fewest people who cannot be told apart by what is published about them.",
+        ),
+        Measure(
+            name="realized_l", title="Realized l", family="privacy", direction="higher", unit="values", lowest=1.0,
+            sentence="One over the share of the commonest sensitive value in the most uniform class.",
+        ),
+        Measure(
+            name="realized_t", title="Realized t", family="privacy", direction="lower", unit="share", highest=1.0,
+            sentence="How far the sensitive attribute in the most unusual class is from the published whole (earth "
+            "mover's distance, all values equally far apart).",
+        ),
+    )
+
+    def run(self, table: Table, release: Release) -> dict[str, float]:  # noqa: ARG002
+        counts = np.maximum(release.histograms, 0)
+        occupied = counts[counts.sum(axis=1) > 0]
+        p = shares(occupied)
+        return {
+            "smallest_class": float(occupied.sum(axis=1).min()),
+            "realized_l": float(1 / p.max()),
+            "realized_t": float(total_variation(p, shares(occupied.sum(axis=0))).max()),
+        }

@@ -1,0 +1,30 @@
+"""The methods, one file each, by the names the command line uses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sfumato.errors import ParameterError
+from sfumato.methods.anatomy import Anatomy
+from sfumato.methods.base import Method
+from sfumato.methods.endpoints import FullSuppression, Original
+from sfumato.methods.mondrian import Mondrian
+from sfumato.privacy.requirements import parse_requirement
+
+METHODS: dict[str, type[Method]] = {kind.name: kind for kind in (Original, FullSuppression, Mondrian, Anatomy)}
+
+
+def make_method(name: str, parameters: dict[str, Any]) -> Method:
+    """The method that a stored trial or a release file names."""
+    if name not in METHODS:
+        raise ParameterError(f"{name!r} is not a known method; expected one of {', '.join(METHODS)}")
+    given = dict(parameters)
+    if "requirements" in given:
+        given["requirements"] = tuple(parse_requirement(spec) for spec in given["requirements"])
+    try:
+        return METHODS[name](**given)
+    except TypeError as error:
+        raise ParameterError(f"{name} does not take the parameters {', '.join(given) or 'none'}") from error
+
+
+__all__ = ["METHODS", "Anatomy", "FullSuppression", "Method", "Mondrian", "Original", "make_method"]

@@ -1,0 +1,365 @@
+"""A release as a folder: the data a recipient reads, and `release.json` with claim, method and public schema.
+
+Nothing in the folder is computed on the real data beyond what is published. It is written in another place
+and renamed when complete, so a release is never half there.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import polars as pl
+
+from sfumato.errors import DataError, ReleaseError, SfumatoError
+from sfumato.privacy.claims import Claim, parse_claim
+from sfumato.release.published import (
+    WHOLE,
+    distinct_boxes,
+    parse_labels,
+    published_rows,
+    spell_boxes,
+    spell_values,
+    spread_counts,
+)
+from sfumato.release.release import Layout, Provenance, Release
+from sfumato.schema import MISSING, Schema
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+FORMAT = 1
+DESCRIPTION = "release.json"
+TABLES: dict[Layout, tuple[str, ...]] = {"rows": ("data",), "buckets": ("quasi", "sensitive")}
+_KEYS = {
+    "version": str, "method": str, "parameters": dict, "claim": dict, "layout": str, "files": dict,
+    "columns": dict, "schema": dict,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Description:
+    """What `release.json` says: everything about a release but its data.
+
+    `files` names the file of each table; `columns` names the columns that are not the schema's.
+    """
+
+    schema: Schema
+    claim: Claim
+    provenance: Provenance
+    layout: Layout
+    files: dict[str, str]
+    columns: dict[str, str]
+
+    def text(self) -> str:
+        """The contents of the file."""
+        spec = {
+            "format": FORMAT,
+            "version": self.provenance.version,
+            "method": self.provenance.method,
+            "parameters": self.provenance.parameters,
+            "claim": self.claim.spec(),
+            "layout": self.layout,
+            "files": self.files,
+            "columns": self.columns,
+            "schema": self.schema.spec(),
+        }
+        return json.dumps(_plain(spec), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+    @staticmethod
+    def read(folder: Path) -> Description:
+        """The description in a release folder."""
+        path = folder / DESCRIPTION
+        if not folder.is_dir():
+            raise ReleaseError(f"{folder}: there is no such release folder")
+        try:
+            return Description.parse(json.loads(path.read_text(encoding="utf-8-sig")))
+        except FileNotFoundError as error:
+            raise ReleaseError(f"{path}: there is no such file; expected a release folder") from error
+        except (OSError, UnicodeDecodeError) as error:
+            raise ReleaseError(f"{path}: the file cannot be read as UTF-8 text") from error
+        except (json.JSONDecodeError, RecursionError) as error:
+            raise ReleaseError(f"{path}: not valid JSON, {error}") from error
+        except SfumatoError as error:
+            raise ReleaseError(f"{path}: {error}") from error
+
+    @staticmethod
+    def parse(spec: object) -> Description:
+        """The description that decoded JSON spells."""
+        if not isinstance(spec, dict):
+            raise ReleaseError(f"found a {type(spec).__name__}; expected an object with claim and schema")
+        if type(spec.get("format")) is not int or spec["format"] != FORMAT:
+            raise ReleaseError(f"format is {spec.get('format')!r}; this version reads format {FORMAT}")
+        for key, kind in _KEYS.items():
+            if not isinstance(spec.get(key), kind):
+                found = f"is a {type(spec[key]).__name__}" if key in spec else "is missing"
+                raise ReleaseError(f"{key} {found}; expected {'a word' if kind is str else 'an object'}")
+        if spec["layout"] not in TABLES:
+            raise ReleaseError(f"layout is {spec['layout']!r}; expected {' or '.join(TABLES)}")
+        layout = cast(Layout, spec["layout"])
+        return Description(
+            schema=Schema.parse(spec["schema"]),
+            claim=parse_claim(spec["claim"]),
+            provenance=Provenance(
+                method=spec["method"], parameters=spec["parameters"], version=spec["version"]
+            ),
+            layout=layout,
+            files={table: _word(spec["files"], table, "files") for table in TABLES[layout]},
+            columns={
+                column: _word(spec["columns"], column, "columns")
+                for column in (("bucket", "count") if layout == "buckets" else ())
+            },
+        )
+
+
+def _word(spec: dict[str, object], key: str, where: str) -> str:
+    value = spec.get(key)
+    if not isinstance(value, str) or not value or (where == "files" and Path(value).name != value):
+        raise ReleaseError(f"{key} in {where} is {value!r}; expected a name")
+    return value
+
+
+def _plain(value: Any) -> Any:
+    """The value in JSON's own types."""
+    if isinstance(value, np.generic | np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, set | frozenset):
+        return sorted((_plain(item) for item in value), key=str)
+    if hasattr(value, "spec"):
+        return _plain(value.spec())
+    raise ReleaseError(f"a parameter of type {type(value).__name__} cannot be written to {DESCRIPTION}")
+
+
+def save_release(release: Release, folder: Path | str, *, parquet: bool = False) -> Path:
+    """Write the release to a new folder, and return the folder."""
+    target = Path(folder)
+    if target.exists() or target.is_symlink():
+        raise ReleaseError(f"{target}: this already exists; choose a new folder, or remove it first")
+    columns: dict[str, str] = {}
+    if release.layout == "buckets":
+        taken = [axis.name for axis in release.schema.axes]
+        columns = {name: _free_name(name, taken) for name in ("bucket", "count")}
+        tables = _bucket_tables(release, **columns)
+    else:
+        tables = {"data": published_rows(release)}
+    files = {name: f"{name}.{'parquet' if parquet else 'csv'}" for name in tables}
+    description = Description(
+        schema=release.schema.public(), claim=release.claim, provenance=release.provenance,
+        layout=release.layout, files=files, columns=columns,
+    )
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as temporary:
+            unfinished = Path(temporary) / "release"
+            unfinished.mkdir()
+            for name, table in tables.items():
+                _write_table(table, unfinished / files[name])
+            (unfinished / DESCRIPTION).write_text(description.text(), encoding="utf-8")
+            unfinished.rename(target)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        reason = str(getattr(error, "strerror", None) or error).strip().splitlines()[0]
+        raise ReleaseError(f"{target}: the release cannot be written ({reason})") from error
+    return target
+
+
+def _write_table(table: pl.DataFrame, path: Path) -> None:
+    if path.suffix == ".parquet":
+        table.write_parquet(path)
+    else:
+        table.write_csv(path)
+
+
+def _free_name(wanted: str, taken: Sequence[str]) -> str:
+    name, number = wanted, 2
+    while name in taken:
+        name, number = f"{wanted}_{number}", number + 1
+    return name
+
+
+def _bucket_tables(release: Release, bucket: str, count: str) -> dict[str, pl.DataFrame]:
+    """A row of quasi-identifiers and bucket for every person, and the counts of each bucket."""
+    for name in release.schema.keep:
+        raise ReleaseError(f"the column {name!r} has role keep, but buckets take rows apart")
+    rows, counts = _whole(release.weights), _whole(release.histograms)
+    if (np.bincount(release.group_of, rows, len(counts)) != counts.sum(axis=1)).any():
+        raise ReleaseError("every bucket needs as many sensitive values as it has rows")
+    labels, number = spell_boxes(release.boxes, release.schema.quasi)
+    bucket_of = _bucket_numbers(number, rows, release.group_of, counts)
+    order = np.lexsort((bucket_of[release.group_of], number))
+    box = np.repeat(order, rows[order])
+    group, value = np.nonzero(counts)
+    value_labels = spell_values(release.schema.sensitive)
+    return {
+        "quasi": labels[number[box]].with_columns(pl.Series(bucket, bucket_of[release.group_of[box]])),
+        "sensitive": pl.DataFrame(
+            [
+                pl.Series(bucket, bucket_of[group]),
+                value_labels.gather(value),
+                pl.Series(count, counts[group, value]),
+            ]
+        ).sort(bucket, maintain_order=True),
+    }
+
+
+def _whole(counts: NDArray[np.float64]) -> NDArray[np.int64]:
+    whole = np.round(counts).astype(np.int64)
+    if (np.abs(counts - whole) > WHOLE).any() or (whole < 0).any():
+        raise ReleaseError("buckets hold whole numbers of rows; this release has others")
+    return whole
+
+
+def _bucket_numbers(
+    number: NDArray[np.int64], rows: NDArray[np.int64], group_of: NDArray[np.int64], counts: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """A number for each bucket that depends only on what is published in it, never on how it came about."""
+    order = np.lexsort((rows, number, group_of))
+    order = order[rows[order] > 0]
+    groups, starts = np.unique(group_of[order], return_index=True)
+    smallest = number[order[starts]]
+    _, which, alike = np.unique(smallest, return_inverse=True, return_counts=True)
+    contents: list[tuple[bytes, ...]] = [()] * len(groups)
+    ends = np.append(starts[1:], len(order))
+    for i in np.flatnonzero(alike[which.reshape(-1)] > 1):
+        inside = order[starts[i] : ends[i]]
+        contents[i] = (number[inside].tobytes(), rows[inside].tobytes(), counts[groups[i]].tobytes())
+    first = smallest.tolist()
+    ranked = sorted(range(len(groups)), key=lambda i: (first[i], contents[i]))
+    bucket_of = np.zeros(len(counts), dtype=np.int64)
+    bucket_of[groups[ranked]] = np.arange(1, len(groups) + 1)
+    return bucket_of
+
+
+def load_release(folder: Path | str) -> Release:
+    """The release in a folder that `save_release` wrote."""
+    folder = Path(folder)
+    description = Description.read(folder)
+    try:
+        load = _load_rows if description.layout == "rows" else _load_buckets
+        return load(folder, description)
+    except DataError as error:
+        raise ReleaseError(str(error)) from error
+
+
+def _load_rows(folder: Path, description: Description) -> Release:
+    schema = description.schema
+    path = folder / description.files["data"]
+    frame = _read_table(path, [*(axis.name for axis in schema.axes), *schema.keep])
+    boxes, box_of = distinct_boxes([parse_labels(frame[axis.name], axis, str(path)) for axis in schema.quasi])
+    values = parse_labels(frame[schema.sensitive.name], schema.sensitive, str(path))
+    kept = None
+    if schema.keep:
+        lo, _, missing = values.spans[values.code].T
+        kept = frame.select(schema.keep).with_columns(
+            pl.Series("box", box_of), pl.Series("value", np.where(missing, MISSING, lo))
+        )
+    return Release(
+        schema=schema,
+        boxes=boxes,
+        weights=np.bincount(box_of).astype(np.float64),
+        group_of=np.arange(len(boxes)),
+        histograms=spread_counts(values, box_of, len(boxes), schema.sensitive.positions),
+        claim=description.claim,
+        provenance=description.provenance,
+        kept=kept,
+    )
+
+
+def _load_buckets(folder: Path, description: Description) -> Release:
+    schema, bucket = description.schema, description.columns["bucket"]
+    path = folder / description.files["quasi"]
+    frame = _read_table(path, [*(axis.name for axis in schema.quasi), bucket])
+    buckets, group_of_row = np.unique(_whole_numbers(frame[bucket], path), return_inverse=True)
+    group_of_row = group_of_row.reshape(-1).astype(np.int64)
+    columns = [parse_labels(frame[axis.name], axis, str(path)) for axis in schema.quasi]
+    boxes, box_of = distinct_boxes(columns, group_of_row)
+    group_of = np.empty(len(boxes), dtype=np.int64)
+    group_of[box_of] = group_of_row
+    histograms = _bucket_histograms(folder, description, buckets)
+    rows, counted = np.bincount(group_of_row), histograms.sum(axis=1)
+    wrong = np.flatnonzero(np.abs(rows - counted) > WHOLE)
+    if len(wrong):
+        raise ReleaseError(
+            f"{path}: bucket {buckets[wrong[0]]} has {rows[wrong[0]]} rows, but "
+            f"{description.files['sensitive']} counts {counted[wrong[0]]:.0f} sensitive values in it"
+        )
+    return Release(
+        schema=schema,
+        boxes=boxes,
+        weights=np.bincount(box_of).astype(np.float64),
+        group_of=group_of,
+        histograms=histograms,
+        claim=description.claim,
+        provenance=description.provenance,
+        layout="buckets",
+    )
+
+
+def _bucket_histograms(
+    folder: Path, description: Description, buckets: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """The sensitive values of each bucket: (buckets, values)."""
+    sensitive = description.schema.sensitive
+    bucket, count = description.columns["bucket"], description.columns["count"]
+    path = folder / description.files["sensitive"]
+    frame = _read_table(path, [bucket, sensitive.name, count])
+    bucket_of, counts = _whole_numbers(frame[bucket], path), _whole_numbers(frame[count], path)
+    group_of = np.minimum(np.searchsorted(buckets, bucket_of), len(buckets) - 1)
+    unknown = np.flatnonzero(buckets[group_of] != bucket_of)
+    if len(unknown):
+        raise ReleaseError(
+            f"{path}, row {unknown[0] + 1}: bucket {bucket_of[unknown[0]]} has no rows in "
+            f"{description.files['quasi']}"
+        )
+    values = parse_labels(frame[sensitive.name], sensitive, str(path))
+    return spread_counts(values, group_of, len(buckets), sensitive.positions, counts)
+
+
+def _read_table(path: Path, columns: Sequence[str]) -> pl.DataFrame:
+    """A file of the release. Its separator and column names are known, so nothing about it is guessed."""
+    if not path.is_file():
+        raise ReleaseError(f"{path}: there is no such file; the release is incomplete")
+    try:
+        if path.suffix == ".parquet":
+            frame = pl.read_parquet(path)
+        else:
+            with path.open(encoding="utf-8-sig", newline="") as file:
+                header = next(csv.reader(file), [])
+            frame = pl.read_csv(path, infer_schema=False, new_columns=header)
+    except (pl.exceptions.PolarsError, OSError, UnicodeDecodeError, csv.Error) as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise ReleaseError(f"{path}: cannot be read as a table ({reason})") from error
+    absent = [name for name in columns if name not in frame.columns]
+    if absent:
+        shown = ", ".join(map(repr, frame.columns[:12]))
+        raise ReleaseError(f"{path}: the column {absent[0]!r} is missing; the file has {shown}")
+    if frame.height == 0:
+        raise ReleaseError(f"{path}: the file has no rows")
+    return frame.select(columns)
+
+
+def _whole_numbers(raw: pl.Series, path: Path) -> NDArray[np.int64]:
+    numbers = raw.cast(pl.String).str.strip_chars().cast(pl.Int64, strict=False)
+    wrong = (numbers < 1).fill_null(True)
+    if wrong.any():
+        row = int(wrong.arg_max() or 0)
+        raise ReleaseError(
+            f"{path}, row {row + 1}, column {raw.name!r}: {raw[row]!r} is not a whole number of at least 1"
+        )
+    return numbers.to_numpy()

@@ -1,0 +1,283 @@
+"""Count queries in words: `age >= 40 and sex = 'Male' and disease in (flu, 'heart disease')`.
+
+A condition is `column = value` (also == != <> < <= > >=), `column in (a, b)`, `column not in (a, b)`, `column
+between a and b` or `column is [not] missing`; `and` joins conditions. Values with spaces or punctuation stand in
+single or double quotes (doubled inside), such column names in backticks or double quotes.
+
+`=` and `in` take everything a published label may be: a value, a taxonomy label, an interval. `<` and `>` compare
+numbers, on the grid or not; a bin stands for its lower edge there, while `=` means the bin that holds the number.
+A missing value satisfies `is missing` and no comparison.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sfumato.errors import DataError, QueryError
+from sfumato.release.boxes import Boxes
+from sfumato.schema import NumericAxis, Span
+from sfumato.schema.numeric import GRID_TOLERANCE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from numpy.typing import NDArray
+
+    from sfumato.engines import Table
+    from sfumato.release.release import Release
+    from sfumato.schema import Axis, Schema
+
+MOST_REGIONS = 100_000
+OPERATORS = "= != < <= > >=, in (...), not in (...), between ... and ..., is missing or is not missing"
+_TOKEN = re.compile(
+    r"""(?P<quoted>'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`)
+    |(?P<operator><=|>=|<>|!=|==|=|<|>)|(?P<mark>[(),])|(?P<word>[^\s'"`<>=!(),]+)""",
+    re.VERBOSE,
+)
+
+
+@dataclass(frozen=True)
+class Codes:
+    """Some of the values of an axis: disjoint runs of codes in rising order, and perhaps the missing value."""
+
+    runs: tuple[tuple[int, int], ...]
+    missing: bool = False
+
+    def __and__(self, other: Codes) -> Codes:
+        common = ((max(a, c), min(b, d)) for a, b in self.runs for c, d in other.runs)
+        return Codes(_merged(common), self.missing and other.missing)
+
+    def except_(self, axis: Axis) -> Codes:
+        """All present values of the axis but these."""
+        ends = [-1, *(hi for _, hi in self.runs)]
+        starts = [*(lo for lo, _ in self.runs), axis.size]
+        return Codes(_merged((end + 1, start - 1) for end, start in zip(ends, starts, strict=True)))
+
+    def hold(self, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Which of the codes are among these."""
+        if not self.runs:
+            return (codes < 0) & self.missing
+        lo, hi = np.array(self.runs).T
+        run = np.maximum(np.searchsorted(lo, codes, side="right") - 1, 0)
+        return np.where(codes < 0, self.missing, (lo[run] <= codes) & (codes <= hi[run]))
+
+    def spans(self) -> list[Span]:
+        """The runs as generalized values, the missing value in the first."""
+        spans = [Span(lo, hi, self.missing and not number) for number, (lo, hi) in enumerate(self.runs)]
+        return spans or ([Span(0, -1, True)] if self.missing else [])
+
+    @staticmethod
+    def of(spans: Iterable[Span]) -> Codes:
+        """Everything that one of the generalized values covers."""
+        spans = list(spans)
+        return Codes(_merged((span.lo, span.hi) for span in spans), any(span.missing for span in spans))
+
+
+def _merged(intervals: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    runs: list[tuple[int, int]] = []
+    for lo, hi in sorted(interval for interval in intervals if interval[0] <= interval[1]):
+        if runs and lo <= runs[-1][1] + 1:
+            runs[-1] = (runs[-1][0], max(hi, runs[-1][1]))
+        else:
+            runs.append((lo, hi))
+    return tuple(runs)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Query:
+    """The rows whose codes on every named axis are among those allowed."""
+
+    axes: Mapping[str, Axis]
+    allowed: Mapping[str, Codes]
+
+    def estimate(self, release: Release) -> float:
+        """How many rows satisfy the query, as the recipient of a release would estimate."""
+        *quasi, values = self._on(release.schema)
+        size = release.schema.sensitive.size
+        ranges = _merged([*values.runs, (size, size)]) if values.missing else values.runs
+        spans = [codes.spans() for codes in quasi]
+        count = math.prod(map(len, spans)) * len(ranges)
+        if count > MOST_REGIONS:
+            raise QueryError(
+                f"the query falls into {count:,} separate regions, more than {MOST_REGIONS:,}; ask for fewer "
+                "values that do not stand side by side"
+            )
+        if not count:
+            return 0.0
+        regions = Boxes.of_spans(list(itertools.product(*spans)))
+        first, last = np.array(ranges, dtype=np.int64).T
+        region, of_range = np.divmod(np.arange(count), len(first))
+        return float(release.counts_in(regions[region], first[of_range], last[of_range]).sum())
+
+    def matches(self, table: Table) -> int:
+        """How many rows of the table satisfy the query."""
+        *quasi, values = self._on(table.schema)
+        inside = np.logical_and.reduce([codes.hold(table.points[:, i]) for i, codes in enumerate(quasi)])
+        value = np.where(table.cell_value == table.schema.sensitive.size, -1, table.cell_value)
+        return int(table.cell_weight[inside[table.cell_point] & values.hold(value)].sum())
+
+    def _on(self, schema: Schema) -> list[Codes]:
+        """What is allowed on each axis of a schema, the sensitive one last."""
+        for name, axis in self.axes.items():
+            if axis not in schema.axes:
+                raise QueryError(f"the query was made for another column {name!r} than this table has")
+        return [self.allowed.get(axis.name, Codes.of([axis.everything])) for axis in schema.axes]
+
+
+def parse_query(text: str, schema: Schema) -> Query:
+    """The query that a sentence of conditions spells."""
+    return _Parser(text, schema).query()
+
+
+@dataclass(frozen=True)
+class _Token:
+    kind: str
+    text: str
+    shown: str
+
+    def is_word(self, word: str) -> bool:
+        return self.kind == "word" and self.text.lower() == word
+
+
+_END = _Token("end", "", "the end of the query")
+
+
+def _tokens(text: str) -> list[_Token]:
+    tokens, position = [], 0
+    while position < len(text):
+        if text[position].isspace():
+            position += 1
+            continue
+        match = _TOKEN.match(text, position)
+        if match is None:
+            problem = "has no closing quote" if text[position] in "'\"`" else "has no meaning here"
+            shown = repr(text[position : position + 30])
+            raise QueryError(f"{shown} {problem}; expected conditions such as age >= 40 and sex = 'Male'")
+        shown, kind = match.group(), str(match.lastgroup)
+        quote = shown[0] if kind == "quoted" else ""
+        plain = shown[1:-1].replace(quote * 2, quote) if quote else shown
+        tokens.append(_Token(quote or kind, plain, repr(shown)))
+        position = match.end()
+    return tokens
+
+
+class _Parser:
+    """Reads conditions off a list of tokens, front to back."""
+
+    def __init__(self, text: str, schema: Schema) -> None:
+        self.waiting = _tokens(text)[::-1]
+        self.axes = {axis.name: axis for axis in schema.axes}
+
+    def query(self) -> Query:
+        allowed: dict[str, Codes] = {}
+        while True:
+            axis = self.column()
+            codes = self.condition(axis)
+            allowed[axis.name] = allowed[axis.name] & codes if axis.name in allowed else codes
+            token = self.next()
+            if token is _END:
+                return Query(axes={name: self.axes[name] for name in allowed}, allowed=allowed)
+            if not token.is_word("and"):
+                raise QueryError(
+                    f"found {token.shown}; expected 'and' or the end of the query (values with spaces need quotes)"
+                )
+
+    def next(self) -> _Token:
+        return self.waiting.pop() if self.waiting else _END
+
+    def expect(self, word: str, after: str) -> None:
+        token = self.next()
+        if not token.is_word(word) and not (token.kind == "mark" and token.text == word):
+            raise QueryError(f"found {token.shown} after {after}; expected {word!r}")
+
+    def column(self) -> Axis:
+        token = self.next()
+        if token.kind not in ("word", '"', "`") or token.text not in self.axes:
+            raise QueryError(f"found {token.shown} where a column was expected: {', '.join(map(repr, self.axes))}")
+        return self.axes[token.text]
+
+    def condition(self, axis: Axis) -> Codes:
+        token = self.next()
+        if token.kind == "operator":
+            return self.comparison(axis, token.text)
+        if token.is_word("in"):
+            return Codes.of(self.values(axis))
+        if token.is_word("not"):
+            self.expect("in", "'not'")
+            return Codes.of(self.values(axis)).except_(axis)
+        if token.is_word("between"):
+            first = self.codes_below(axis, "between", False)
+            self.expect("and", "the first bound of 'between'")
+            return Codes(_merged([(first, self.codes_below(axis, "between", True) - 1)]))
+        if token.is_word("is"):
+            return self.missing(axis)
+        raise QueryError(f"found {token.shown} after the column {axis.name!r}; expected one of {OPERATORS}")
+
+    def comparison(self, axis: Axis, operator: str) -> Codes:
+        if operator in ("=", "=="):
+            return Codes.of([self.value(axis)])
+        if operator in ("!=", "<>"):
+            return Codes.of([self.value(axis)]).except_(axis)
+        below = self.codes_below(axis, operator, operator in ("<=", ">"))
+        return Codes(_merged([(0, below - 1) if operator[0] == "<" else (below, axis.size - 1)]))
+
+    def missing(self, axis: Axis) -> Codes:
+        token = self.next()
+        if token.is_word("not"):
+            self.expect("missing", "'is not'")
+            return Codes(((0, axis.size - 1),))
+        if token.is_word("missing"):
+            return Codes((), axis.nullable)
+        raise QueryError(f"found {token.shown} after 'is'; expected 'missing' or 'not missing'")
+
+    def values(self, axis: Axis) -> list[Span]:
+        self.expect("(", "'in'")
+        spans = [self.value(axis)]
+        while (token := self.next()).text == "," and token.kind == "mark":
+            spans.append(self.value(axis))
+        if token.kind != "mark" or token.text != ")":
+            raise QueryError(f"found {token.shown} in a list of values; expected ',' or ')'")
+        return spans
+
+    def word(self, axis: Axis) -> _Token:
+        token = self.next()
+        if token.kind not in ("word", "'", '"') or token.is_word("and"):
+            raise QueryError(f"found {token.shown} where a value of {axis.name!r} was expected: {axis.expected}")
+        return token
+
+    def value(self, axis: Axis) -> Span:
+        token = self.word(axis)
+        try:
+            return axis.parse(token.text)
+        except DataError as error:
+            raise QueryError(
+                f"{token.shown} is not a value of {axis.name!r}; expected {axis.expected}, or a group of such"
+            ) from error
+
+    def codes_below(self, axis: Axis, operator: str, inclusive: bool) -> int:
+        """How many values of the axis lie below the number that comes next, or at it."""
+        if not isinstance(axis, NumericAxis):
+            raise QueryError(f"{operator!r} compares numbers, but {axis.name!r} is categorical; use = or in")
+        token = self.word(axis)
+        try:
+            number = float(token.text)
+        except ValueError:
+            number = math.nan
+        if math.isnan(number):
+            raise QueryError(f"found {token.shown} after {axis.name!r} {operator}; expected a number")
+        return _codes_below(axis, number, inclusive)
+
+
+def _codes_below(axis: NumericAxis, number: float, inclusive: bool) -> int:
+    if axis.edges:
+        return int(np.searchsorted(axis.edges[:-1], number, side="right" if inclusive else "left"))
+    steps = min(max((number - axis.minimum) / axis.step, -1.0), float(axis.size))
+    nearest = round(steps)
+    below = nearest + inclusive if abs(steps - nearest) <= GRID_TOLERANCE else math.floor(steps) + 1
+    return min(max(below, 0), axis.size)

@@ -1,0 +1,167 @@
+"""The layers of the frontier chart, from the reference values at the bottom to the notes on top.
+
+Fields have the same names for every pair of measures. Two parameters of the chart, `x_lower` and `y_lower`, say
+whether lower values are better; notes are set on the side they point to.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+
+from sfumato.report.points import main_measures
+
+INK, QUIET, GRID = "#1d2b36", "#5a6872", "#e4e8eb"
+PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#332288", "#999933", "#882255", "#44aa99")
+"""Okabe and Ito's colours without black and yellow, then four of Tol's: all told apart by colour-blind readers."""
+SHAPES = {"generalized": "circle", "bucketized": "square", "other": "diamond"}
+WIDTH, HEIGHT = 760, 460
+
+
+def position(channel: Any, field: str, axis: dict[str, Any], extent: tuple[float, float]) -> Any:
+    """The x or y channel of all layers."""
+    return channel(
+        f"{field}:Q",
+        title=axis["title"],
+        scale=alt.Scale(domain=list(extent), zero=False, nice=True),
+        axis=alt.Axis(format=axis["format"], tickCount=7),
+    )
+
+
+def references(x: Any, y: Any) -> list[alt.Chart]:
+    """Light rules where a measure has a value with a known meaning, each with its meaning on the better side."""
+    at_x, at_y = {"x": _at(x, "value")}, {"y": _at(y, "value")}
+    rule = {"color": QUIET, "opacity": 0.45, "strokeDash": [2, 4], "strokeWidth": 1}
+    words = {"color": QUIET, "fontSize": 11, "fontStyle": "italic"}
+    upright = words | {
+        "angle": 270,
+        "align": alt.expr("y_lower ? 'left' : 'right'"),
+        "dx": alt.expr("y_lower ? 20 : -20"),
+        "limit": HEIGHT * 0.8,
+    }
+    early = _data("x_marks").mark_text(**upright, baseline="top", dy=4).transform_filter("!datum.late")
+    late = _data("x_marks").mark_text(**upright, baseline="bottom", dy=-3).transform_filter("datum.late")
+    side = alt.expr("x_lower ? 'left' : 'right'")
+    level = _data("y_marks").mark_text(**words, baseline="bottom", dy=-3, limit=WIDTH * 0.5, align=side)
+    foot = alt.value(alt.expr("y_lower ? height : 0"))
+    start = alt.value(alt.expr("x_lower ? 6 : width - 6"))
+    return [
+        _data("x_marks").mark_rule(**rule).encode(**at_x).properties(name="x_rules"),
+        _data("y_marks").mark_rule(**rule).encode(**at_y).properties(name="y_rules"),
+        early.encode(**at_x, y=foot, text="text:N").properties(name="x_early_meanings"),
+        late.encode(**at_x, y=foot, text="text:N").properties(name="x_late_meanings"),
+        level.encode(**at_y, x=start, text="text:N").properties(name="y_meanings"),
+    ]
+
+
+def efficient_line(x: Any, y: Any) -> alt.Chart:
+    """The efficient releases, joined from left to right."""
+    line = _data("trials").mark_line(color=INK, strokeWidth=1.5, opacity=0.75)
+    drawn = line.encode(x=x, y=y, order=alt.Order("x:Q")).transform_filter("datum.efficient")
+    return drawn.properties(name="efficient")
+
+
+def error_bars(x: Any, y: Any) -> list[alt.Chart]:
+    """The intervals of repeated trials."""
+    bar = _data("trials").mark_rule(strokeWidth=1.5, opacity=0.8, color=QUIET)
+    along_x = bar.encode(x=_at(x, "x_low"), x2="x_high:Q", y=y).transform_filter("isValid(datum.x_low)")
+    along_y = bar.encode(x=x, y=_at(y, "y_low"), y2="y_high:Q").transform_filter("isValid(datum.y_low)")
+    return [along_x.properties(name="x_intervals"), along_y.properties(name="y_intervals")]
+
+
+def points(document: dict[str, Any], x: Any, y: Any, pair: list[str]) -> alt.Chart:
+    """All trials; a click in the legend leaves one series in full colour."""
+    picked = alt.selection_point(name="picked", fields=["series"], bind="legend")
+    efficient = alt.datum.efficient
+    faded, faint = alt.value(0.65), alt.value(0.08)
+    return (
+        _data("trials")
+        .mark_point(filled=True, stroke="white", strokeWidth=0.75)
+        .encode(
+            x=x,
+            y=y,
+            color=_series_colour(document),
+            shape=_recoding_shape(),
+            size=alt.when(efficient).then(alt.value(105)).otherwise(alt.value(70)),
+            opacity=alt.when(picked & efficient).then(alt.value(1)).when(picked).then(faded).otherwise(faint),
+            tooltip=_tooltip(document, pair),
+        )
+        .add_params(picked)
+        .properties(name="trials")
+    )
+
+
+def ring(x: Any, y: Any) -> alt.Chart:
+    """A ring around the recommended trial."""
+    circle = _data("trials").mark_point(shape="circle", size=420, stroke=INK, strokeWidth=2.25, filled=False)
+    return circle.encode(x=x, y=y).transform_filter("datum.recommended").properties(name="recommended")
+
+
+def notes(x: Any, y: Any) -> list[alt.Chart]:
+    """The end points and the recommended release in words.
+
+    No release is better than an efficient one on both measures, so the note of the recommended one is set on
+    that empty side, unless the chart ends there. End points are noted above, towards the middle.
+    """
+    recommended = {
+        "only": "datum.recommended",
+        "turned": "x_lower ? datum.share * width > datum.room : (1 - datum.share) * width < datum.room",
+        "dy": alt.expr("y_lower ? 12 : -12"),
+        "baseline": alt.expr("y_lower ? 'top' : 'bottom'"),
+    }
+    end = {"only": "datum.endpoint && !datum.recommended", "turned": "datum.share > 0.5", "dy": -14, "baseline": "middle"}
+    return [*_note("recommended", x, y, **recommended), *_note("end", x, y, **end)]
+
+
+def _note(kind: str, x: Any, y: Any, *, only: str, turned: str, dy: Any, baseline: Any) -> list[alt.Chart]:
+    """The notes of some trials: to the left of the point where it is `turned`, otherwise to the right."""
+    drawn = []
+    for align, test, dx in (("right", f"({turned})", -13), ("left", f"!({turned})", 13)):
+        text = {"align": align, "dx": dx, "dy": dy, "baseline": baseline, "fontSize": 12, "fontWeight": 600}
+        for part, paint in (("halo", {"stroke": "white", "strokeWidth": 3.5}), ("note", {"color": INK})):
+            drawn.append(
+                _data("trials")
+                .mark_text(**text, **paint, lineBreak="\n", limit=330)
+                .encode(x=x, y=y, text="note:N")
+                .transform_joinaggregate(lowest="min(x)", highest="max(x)")
+                .transform_calculate(share="(datum.x - datum.lowest) / max(datum.highest - datum.lowest, 1e-12)")
+                .transform_filter(f"{only} && {test}")
+                .properties(name=f"{kind}_{align}_{part}")
+            )
+    return drawn
+
+
+def _tooltip(document: dict[str, Any], pair: list[str]) -> list[alt.Tooltip]:
+    """What hovering over a point tells; the field titled `title` stands above the others."""
+    words = {"label": "title", "series": "Series", "parameters": "Parameters", "claim": "Claim"}
+    shown = dict.fromkeys([*pair, *main_measures(document)])
+    titles = {f"text.{name}": document["measures"][name]["title"] for name in shown}
+    return [alt.Tooltip(f"{field}:N", title=title) for field, title in (words | titles).items()]
+
+
+def _series_colour(document: dict[str, Any]) -> alt.Color:
+    """One colour per series in the order they appear; series of end points alone are drawn in ink."""
+    only_ends: dict[str, bool] = {}
+    for trial in document["trials"]:
+        only_ends[trial["series"]] = only_ends.get(trial["series"], True) and trial["endpoint"]
+    colours = iter(PALETTE * len(only_ends))
+    scale = alt.Scale(domain=list(only_ends), range=[INK if ends else next(colours) for ends in only_ends.values()])
+    return alt.Color("series:N", scale=scale, legend=alt.Legend(title="Series", symbolType="circle", symbolOpacity=1))
+
+
+def _recoding_shape() -> alt.Shape:
+    scale = alt.Scale(domain=list(SHAPES), range=list(SHAPES.values()))
+    legend = alt.Legend(title="Recoding", symbolFillColor=QUIET, symbolStrokeColor=QUIET, symbolOpacity=1)
+    return alt.Shape("recoding:N", scale=scale, legend=legend)
+
+
+def _data(name: str) -> alt.Chart:
+    return alt.Chart(alt.NamedData(name))
+
+
+def _at(channel: Any, field: str) -> Any:
+    """The same axis, read from another field."""
+    moved = channel.copy(deep=True)
+    moved.shorthand = f"{field}:Q"
+    return moved

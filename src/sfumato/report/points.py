@@ -1,0 +1,127 @@
+"""What the chart shows for a pair of measures: a point for each trial, and reference values on both axes.
+
+`trial_rows` and `axes` hold everything that does not depend on the pair; the page combines them in the browser
+exactly as `pair_rows` does here.
+"""
+
+from __future__ import annotations
+
+import json
+from textwrap import wrap
+from typing import Any
+
+from sfumato.errors import ParameterError
+from sfumato.report.numbers import axis_unit, interval, is_percent, plain, styles
+
+RECODINGS = {"generalize": "generalized", "bucketize": "bucketized", None: "other"}
+HINTS = {"lower": "lower is better", "higher": "higher is better", "none": "no better direction"}
+MAIN_MEASURES = 6
+NOTE_CHARACTERS, NOTE_MARGIN, PIXELS_PER_CHARACTER = 24, 20, 7
+
+
+def measures_of(document: dict[str, Any], family: str) -> list[str]:
+    """The measures of a family, in the order of the document."""
+    return [name for name, measure in document["measures"].items() if measure["family"] == family]
+
+
+def main_measures(document: dict[str, Any]) -> list[str]:
+    """The measures shown first: the default pair, those the recommendation cites, then others in turn."""
+    cited = [figure["measure"] for figure in (document["recommendation"] or {}).get("figures", [])]
+    others = [name for name, measure in document["measures"].items() if measure["family"] != "shape"]
+    wanted = list(dict.fromkeys([*document["default_pair"], *cited]))
+    chosen = list(dict.fromkeys([*wanted, *others]))[: max(len(wanted), MAIN_MEASURES)]
+    return [name for name in document["measures"] if name in chosen]
+
+
+def parameters_text(parameters: dict[str, Any]) -> str:
+    """Parameters as a reader would say them."""
+    written = (value if isinstance(value, str) else json.dumps(value) for value in parameters.values())
+    return ", ".join(f"{name} = {value}" for name, value in zip(parameters, written, strict=True)) or "none"
+
+
+def recommended_trial(document: dict[str, Any]) -> str | None:
+    """The id of the recommended trial."""
+    return document["recommendation"]["trial"] if document["recommendation"] else None
+
+
+def trial_rows(document: dict[str, Any]) -> list[dict[str, Any]]:
+    """Each trial as the chart names it, with its measures in words, whatever the pair."""
+    style = styles(document)
+    recommended = recommended_trial(document)
+    rows = []
+    for trial in document["trials"]:
+        values, spread = trial["measures"], trial.get("intervals") or {}
+        lines = wrap(trial["label"], NOTE_CHARACTERS)
+        bounds = {name: interval(style[name], spread.get(name)) for name in style}
+        texts = {name: style[name].text(values.get(name)) for name in style}
+        rows.append(
+            {
+                "id": trial["id"],
+                "label": trial["label"],
+                "series": trial["series"],
+                "recoding": RECODINGS[trial["recoding"]],
+                "parameters": parameters_text(trial["parameters"]),
+                "claim": trial["claim"],
+                "recommended": trial["id"] == recommended,
+                "endpoint": trial["endpoint"],
+                "note": "\n".join(lines),
+                "room": NOTE_MARGIN + PIXELS_PER_CHARACTER * max(map(len, lines), default=0),
+                "text": {name: f"{text} ({bounds[name]})" if bounds[name] else text for name, text in texts.items()},
+            }
+        )
+    return rows
+
+
+def axes(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """How each measure stands on an axis: its title, number format, reference values, which way is better."""
+    return {
+        name: {
+            "title": f"{measure['title']} ({axis_unit(measure)}), {HINTS[measure['direction']]}",
+            "short": measure["title"],
+            "lower": measure["direction"] != "higher",
+            "format": "~%" if is_percent(measure) else "~g",
+            "scale": [{"value": mark["value"], "text": mark["text"], "at": plain(mark["value"], measure)}
+                      for mark in measure["scale"]],
+        }
+        for name, measure in document["measures"].items()
+    }  # fmt: skip
+
+
+def check_pair(document: dict[str, Any], privacy: str, utility: str) -> None:
+    """Refuse measures that the document does not have."""
+    for family, name in (("privacy", privacy), ("utility", utility)):
+        if name not in measures_of(document, family):
+            offered = ", ".join(measures_of(document, family))
+            raise ParameterError(f"{name!r} is not a {family} measure of this frontier; expected one of {offered}")
+
+
+def pair_rows(document: dict[str, Any], privacy: str, utility: str) -> list[dict[str, Any]]:
+    """The points of a pair: trials that have both measures, with their place and whether they are efficient."""
+    efficient = set(document["efficient"].get(f"{privacy}|{utility}", ()))
+    rows = []
+    for trial, row in zip(document["trials"], trial_rows(document), strict=True):
+        x, y = trial["measures"].get(privacy), trial["measures"].get(utility)
+        if x is None or y is None:
+            continue
+        spread = trial.get("intervals") or {}
+        x_low, x_high = spread.get(privacy, (None, None))
+        y_low, y_high = spread.get(utility, (None, None))
+        place = {"x": x, "y": y, "x_low": x_low, "x_high": x_high, "y_low": y_low, "y_high": y_high}
+        rows.append(row | place | {"efficient": trial["id"] in efficient})
+    return rows
+
+
+def extent(rows: list[dict[str, Any]], axis: str) -> tuple[float, float]:
+    """The smallest and the largest value to show on an axis, intervals included."""
+    fields = (axis, f"{axis}_low", f"{axis}_high")
+    values = [row[field] for row in rows for field in fields if row[field] is not None] or [0]
+    low, high = min(values), max(values)
+    return (low, high) if low < high else (low - 0.5, high + 0.5)
+
+
+def marks_within(scale: list[dict[str, Any]], low: float, high: float) -> list[dict[str, Any]]:
+    """Reference values that fall on the axis.
+
+    `late` marks the far half, where the meaning is written before the value instead of after it.
+    """
+    return [mark | {"late": mark["value"] > (low + high) / 2} for mark in scale if low <= mark["value"] <= high]

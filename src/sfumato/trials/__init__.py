@@ -1,0 +1,1 @@
+"""Trials of every method, the efficient ones among them, and the one to recommend."""

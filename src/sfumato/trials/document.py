@@ -1,0 +1,114 @@
+"""The frontier as one JSON document: all that the report is made from."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sfumato.attacks.belief import revealing
+from sfumato.version import __version__
+
+if TYPE_CHECKING:
+    from sfumato.engines import Table
+    from sfumato.measurement import Measure
+    from sfumato.trials.frontier import Frontier
+    from sfumato.trials.recommendation import Recommendation
+    from sfumato.trials.trial import Trial
+
+ENDPOINTS = ("original", "suppression")
+
+
+def document(frontier: Frontier, recommendation: Recommendation | None) -> dict[str, Any]:
+    """Everything measured, for the report and for other programs."""
+    return {
+        "format": 1,
+        "sfumato": __version__,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "table": _table(frontier.table),
+        "measures": {name: _measure(measure, frontier) for name, measure in frontier.measures.items()},
+        "default_pair": list(frontier.pair),
+        "trials": [_trial(trial) for trial in frontier.trials],
+        "refused": [{"label": trial.make().label, "reason": trial.refused} for trial in frontier.refused],
+        "efficient": _efficient(frontier),
+        "recommendation": recommendation.spec() if recommendation else None,
+    }
+
+
+def _table(table: Table) -> dict[str, Any]:
+    shares = table.overall / table.n
+    return {
+        "name": table.schema.name,
+        "rows": table.n,
+        "quasi": [axis.name for axis in table.schema.quasi],
+        "sensitive": table.schema.sensitive.name,
+        "sensitive_shares": [
+            [label, float(share)] for label, share in zip(table.schema.sensitive.labels, shares, strict=True)
+        ],
+        "unique_share": float(np.count_nonzero(table.weights == 1) / table.n),
+        "from_data": {name: list(parts) for name, parts in table.schema.from_data.items()},
+    }
+
+
+def _measure(measure: Measure, frontier: Frontier) -> dict[str, Any]:
+    return {
+        "title": measure.title,
+        "direction": measure.direction,
+        "unit": measure.unit,
+        "family": measure.family,
+        "sentence": measure.sentence,
+        "range": [measure.lowest, measure.highest],
+        "scale": _scale(measure, frontier),
+    }
+
+
+def _scale(measure: Measure, frontier: Frontier) -> list[dict[str, Any]]:
+    """Values of the measure that a reader can hold on to."""
+    scale = []
+    if measure.name == "p_loss":
+        revealed = revealing(frontier.table.overall)[frontier.table.overall > 0]
+        scale += [
+            {"value": 0.0, "text": "nothing is learned about anyone"},
+            {"value": float(revealed.min()), "text": "the commonest value revealed outright"},
+            {"value": float(revealed.max()), "text": "the rarest value revealed outright"},
+        ]
+        return scale
+    for method, text in (("suppression", "everything suppressed"), ("original", "the original table")):
+        value = frontier.reference(method, measure.name)
+        if np.isfinite(value):
+            scale.append({"value": value, "text": text})
+    return scale
+
+
+def _trial(trial: Trial) -> dict[str, Any]:
+    method = trial.make()
+    return {
+        "id": trial.id,
+        "method": trial.method,
+        "label": method.label,
+        "series": method.series,
+        "recoding": _recoding(trial),
+        "parameters": trial.parameters,
+        "claim": method.claim.sentence(),
+        "endpoint": trial.method in ENDPOINTS,
+        "measures": {name: value if np.isfinite(value) else None for name, value in trial.measures.items()},
+        "intervals": {name: list(interval) for name, interval in trial.intervals.items()},
+        "seconds": trial.seconds,
+    }
+
+
+def _recoding(trial: Trial) -> str | None:
+    if trial.method in ENDPOINTS:
+        return None
+    return str(trial.parameters.get("recoding", "bucketize" if trial.method == "anatomy" else "generalize"))
+
+
+def _efficient(frontier: Frontier) -> dict[str, list[str]]:
+    """The efficient trials for every pair of a privacy and a utility measure."""
+    directed = {name: measure for name, measure in frontier.measures.items() if measure.direction != "none"}
+    return {
+        f"{privacy}|{utility}": frontier.efficient(privacy, utility)
+        for privacy, first in directed.items() if first.family == "privacy"
+        for utility, second in directed.items() if second.family == "utility"
+    }

@@ -1,0 +1,28 @@
+"""Dominance: a release is efficient if no other is at least as good in both measures and better in one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+ROUNDING = 1e-12
+"""Differences below this are floating-point noise, not an advantage."""
+
+
+def efficient(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which points no other dominates, where lower is better in both; points with a NaN never are."""
+    mask = np.zeros(len(first), dtype=bool)
+    usable = np.flatnonzero(~(np.isnan(first) | np.isnan(second)))
+    order = usable[np.lexsort((second[usable], first[usable]))]
+    best, best_at = np.inf, np.nan
+    for index in order:
+        tied = first[index] <= best_at + ROUNDING and second[index] <= best + ROUNDING
+        if second[index] < best - ROUNDING or tied:
+            mask[index] = True
+        if second[index] < best - ROUNDING:
+            best, best_at = second[index], first[index]
+    return mask

@@ -1,0 +1,116 @@
+"""The frontier of a table: every trial, which of them are efficient, and which to recommend."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sfumato.errors import ParameterError
+from sfumato.methods import METHODS, FullSuppression, Original
+from sfumato.trials.dominance import efficient
+from sfumato.trials.measure import MEASURES
+from sfumato.trials.recommendation import Recommendation, recommend
+from sfumato.trials.runner import run_trials
+from sfumato.trials.store import TrialStore
+from sfumato.trials.trial import Trial, trial_id
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from sfumato.engines import Table
+    from sfumato.measurement import Measure
+    from sfumato.methods import Method
+
+DEFAULT_PAIR = ("p_loss", "u_loss")
+STORE_NAME = "trials.jsonl"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Frontier:
+    """All trials of a table that gave a release, and those the table refused."""
+
+    table: Table
+    trials: tuple[Trial, ...]
+    refused: tuple[Trial, ...] = ()
+    pair: tuple[str, str] = DEFAULT_PAIR
+
+    @property
+    def measures(self) -> dict[str, Measure]:
+        """Every measure by name."""
+        return MEASURES
+
+    def reference(self, method: str, measure: str) -> float:
+        """The value of a measure at an end point."""
+        return next((trial.measures[measure] for trial in self.trials if trial.method == method), float("nan"))
+
+    def efficient(self, privacy: str | None = None, utility: str | None = None) -> list[str]:
+        """The ids of the trials that no other beats on both measures."""
+        columns = [self._losses(name) for name in (privacy or self.pair[0], utility or self.pair[1])]
+        mask = efficient(columns[0], columns[1])
+        return [trial.id for trial, chosen in zip(self.trials, mask, strict=True) if chosen]
+
+    def _losses(self, name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+        if name not in MEASURES or MEASURES[name].direction == "none":
+            raise ParameterError(f"{name!r} is not a measure with a better direction")
+        values = np.array([trial.measures[name] for trial in self.trials])
+        return values if MEASURES[name].direction == "lower" else -values
+
+    def recommend(
+        self, *, max_p_loss: float | None = None, max_breach: float | None = None,
+        max_query_error: float | None = None, allow_exact: bool = False,
+    ) -> Recommendation:
+        """The release to publish under the given limits, or at the knee.
+
+        Releases with exact quasi-identifiers show who is in the table and are recommended only if `allow_exact`.
+        """
+        limits = {"p_loss": max_p_loss, "breach": max_breach, "query_error": max_query_error}
+        return recommend(self, {name: limit for name, limit in limits.items() if limit is not None}, allow_exact)
+
+    def save(self, folder: Path | str, recommendation: Recommendation | None = None) -> list[Path]:
+        """Write the report, its charts, `frontier.json` and `frontier.csv`, for the publisher's eyes."""
+        from sfumato.report import write
+        from sfumato.trials.document import document
+
+        return write(document(self, recommendation or self.recommend()), Path(folder))
+
+
+def default_methods(table: Table) -> list[Method]:
+    """Every method at the settings it declares for the table."""
+    return [method for kind in METHODS.values() for method in kind.grid(table)]
+
+
+def frontier(
+    table: Table, methods: Sequence[Method] | None = None, *, folder: Path | str | None = None,
+    workers: int | None = None, progress: Callable[[Trial, int, int], None] | None = None,
+) -> Frontier:
+    """Try every method on the table (or just the given ones, with the two end points) and measure the releases.
+
+    With a `folder`, each trial is stored there as it ends, and a later call goes on where this one stopped.
+    `progress` is called with each trial, how many are done, and how many there are.
+    """
+    wanted: dict[str, Method] = {}
+    ends: list[Method] = [*Original.grid(table), *FullSuppression.grid(table)]
+    for method in (*ends, *(default_methods(table) if methods is None else methods)):
+        wanted.setdefault(trial_id(method), method)
+    store = TrialStore(Path(folder) / STORE_NAME, table.fingerprint) if folder is not None else None
+    done = {trial.id: trial for trial in (store.load() if store else []) if trial.id in wanted}
+    for count, trial in enumerate(list(done.values()), start=1):
+        if progress:
+            progress(trial, count, len(wanted))
+    missing = [method for key, method in wanted.items() if key not in done]
+    for trial in run_trials(table, missing, workers or os.cpu_count() or 1):
+        if store:
+            store.add(trial)
+        done[trial.id] = trial
+        if progress:
+            progress(trial, len(done), len(wanted))
+    trials = [done[key] for key in wanted]
+    return Frontier(
+        table=table,
+        trials=tuple(trial for trial in trials if trial.refused is None),
+        refused=tuple(trial for trial in trials if trial.refused is not None),
+    )

@@ -1,0 +1,95 @@
+"""Running many trials in parallel processes; each is handed back as it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import queue
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sfumato.errors import SfumatoError
+from sfumato.trials.trial import Trial, run_trial
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from sfumato.engines import Table
+    from sfumato.methods import Method
+
+ONE_THREAD = dict.fromkeys(("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+
+
+def run_trials(table: Table, methods: Sequence[Method], workers: int) -> Iterator[Trial]:
+    """Try every setting, in `workers` processes if more than one, in the order in which they end."""
+    if workers <= 1 or len(methods) <= 1:
+        yield from (run_trial(table, method) for method in methods)
+        return
+    with tempfile.TemporaryDirectory(prefix="sfumato-") as folder:
+        path = Path(folder) / "table.pickle"
+        path.write_bytes(pickle.dumps(table.without_rows()))
+        pool = _Pool(path, methods, min(workers, len(methods)))
+        try:
+            yield from pool.results()
+        finally:
+            pool.close()
+
+
+class _Pool:
+    """Worker processes, each fed by a thread of its own from one queue of settings."""
+
+    def __init__(self, table: Path, methods: Sequence[Method], workers: int) -> None:
+        self._expected = len(methods)
+        self._waiting: queue.SimpleQueue[Method] = queue.SimpleQueue()
+        self._finished: queue.SimpleQueue[Trial | SfumatoError] = queue.SimpleQueue()
+        for method in methods:
+            self._waiting.put(method)
+        command = [sys.executable, "-m", "sfumato.trials.worker", str(table)]
+        environment = {**os.environ, **ONE_THREAD}
+        self._workers = [
+            subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment, bufsize=1
+            )
+            for _ in range(workers)
+        ]
+        for worker in self._workers:
+            threading.Thread(target=self._feed, args=(worker,), daemon=True).start()
+
+    def results(self) -> Iterator[Trial]:
+        for _ in range(self._expected):
+            result = self._finished.get()
+            if isinstance(result, SfumatoError):
+                raise result
+            yield result
+
+    def close(self) -> None:
+        for worker in self._workers:
+            worker.kill()
+            worker.wait()
+            for pipe in (worker.stdin, worker.stdout):
+                if pipe:
+                    pipe.close()
+
+    def _feed(self, worker: subprocess.Popen[str]) -> None:
+        assert worker.stdin
+        assert worker.stdout
+        while True:
+            try:
+                method = self._waiting.get_nowait()
+            except queue.Empty:
+                return
+            try:
+                worker.stdin.write(json.dumps({"method": method.name, "parameters": method.parameters()}) + "\n")
+                worker.stdin.flush()
+                line = worker.stdout.readline()
+            except (OSError, ValueError):
+                line = ""
+            if not line:
+                self._finished.put(SfumatoError(f"the process that tried {method.label} ended unexpectedly"))
+                return
+            self._finished.put(Trial(**json.loads(line)))

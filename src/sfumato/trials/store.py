@@ -1,0 +1,61 @@
+"""The file of finished trials: each is on disk the moment it ends, so an interrupt loses none."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sfumato.trials.measure import MEASURES
+from sfumato.trials.trial import Trial
+from sfumato.version import __version__
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass(frozen=True)
+class TrialStore:
+    """Trials of one table, a line of JSON each; lines of other tables or versions are passed over."""
+
+    path: Path
+    table: str
+
+    def load(self) -> list[Trial]:
+        """The trials stored so far."""
+        if not self.path.exists():
+            return []
+        trials: dict[str, Trial] = {}
+        for line in self.path.read_text(encoding="utf-8").splitlines():
+            trial = self._parse(line)
+            if trial is not None:
+                trials[trial.id] = trial
+        return list(trials.values())
+
+    def add(self, trial: Trial) -> None:
+        """Append a trial durably."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        line = json.dumps({"table": self.table, "version": __version__, "trial": trial.spec()})
+        with self.path.open("a+b") as file:
+            if file.tell() and not self._ends_with_newline():
+                file.write(b"\n")
+            file.write(line.encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+    def _ends_with_newline(self) -> bool:
+        """Whether the last write was finished; a line cut short by a crash stays as a line of its own."""
+        with self.path.open("rb") as file:
+            file.seek(-1, os.SEEK_END)
+            return file.read(1) == b"\n"
+
+    def _parse(self, line: str) -> Trial | None:
+        try:
+            entry = json.loads(line)
+            if entry["table"] != self.table or entry["version"] != __version__:
+                return None
+            trial = Trial(**entry["trial"])
+        except (ValueError, KeyError, TypeError):
+            return None
+        return trial if trial.refused or set(trial.measures) == set(MEASURES) else None

@@ -1,0 +1,71 @@
+"""Shared fixtures: where the real data lies, the Adult tables, and how hard Hypothesis searches.
+
+`HYPOTHESIS_PROFILE=search` draws new and many more examples; the default repeats itself from run to run.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, settings
+
+TESTS = Path(__file__).resolve().parent
+# `strategies` and `reference` are imported by name from any folder of tests.
+sys.path.insert(0, str(TESTS))
+
+if TYPE_CHECKING:
+    from sfumato.engines import Table
+    from sfumato.schema import Schema
+
+SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+settings.register_profile("default", max_examples=60, deadline=None, derandomize=True, suppress_health_check=SLOW)
+settings.register_profile("search", max_examples=1_000, deadline=None, suppress_health_check=SLOW, print_blob=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+ADULT_TRAINING_ROWS = 30_162
+ADULT_CATEGORICAL = ("workclass", "education", "marital-status", "race", "sex")
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """The folder of real data, which is not part of the project."""
+    folder = Path(os.environ.get("SFUMATO_DATA", TESTS.parent.parent / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip(f"the real data is not at {folder}; set SFUMATO_DATA to its folder")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def adult_schema(data_folder: Path) -> Schema:
+    """Age, workclass, education, marital-status, race and sex as quasi-identifiers; occupation is sensitive."""
+    from sfumato.schema import Schema
+
+    def column(name: str, role: str, **more: Any) -> dict[str, Any]:
+        return {"role": role, "kind": "categorical", "hierarchy": f"hierarchies/{name}.csv", **more}
+
+    columns = {"age": column("age", "quasi", kind="numeric", min=17, max=90)}
+    columns |= {name: column(name, "quasi") for name in ADULT_CATEGORICAL}
+    columns["occupation"] = column("occupation", "sensitive")
+    return Schema.parse({"name": "adult", "columns": columns}, data_folder / "adult")
+
+
+@pytest.fixture(scope="session")
+def adult(data_folder: Path, adult_schema: Schema) -> Table:
+    """All 45,222 rows of Adult."""
+    from sfumato.engines import read
+
+    return read(data_folder / "adult" / "adult.csv", adult_schema)
+
+
+@pytest.fixture(scope="session")
+def adult_training(data_folder: Path, adult_schema: Schema) -> Table:
+    """The 30,162 rows of Adult's training part."""
+    from sfumato.engines import read
+
+    frame = pl.read_csv(data_folder / "adult" / "adult.csv", infer_schema=False).head(ADULT_TRAINING_ROWS)
+    return read(frame, adult_schema)

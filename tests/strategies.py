@@ -1,0 +1,248 @@
+"""Random taxonomies, axes, schemas, raw rows and tables, each together with what it should turn into.
+
+Every case carries its own truth (the raw spellings of each code, the codes of each row), made while drawing and
+without the program's help, so that a test can compare the two.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+from hypothesis import strategies as st
+
+from sfumato.engines import Table, read
+from sfumato.schema import Axis, Schema
+
+Tree = dict[str, Any] | list[str]
+Row = tuple[int, ...]
+
+LETTERS = 'abcdXYZ01279 ,;{}"()[]<>=-+.*\\/|\'éß漢😀'
+RESERVED = {"*", "(missing)", "(present)"}
+
+
+def is_plain(label: str) -> bool:
+    """Whether a label can name a value without a second reading."""
+    wrapped = label.startswith("{") and label.endswith("}")
+    return bool(label) and label == label.strip() and label not in RESERVED and not wrapped
+
+
+def one_spelling(label: str) -> str:
+    """Whole numbers are the same with and without an empty fraction."""
+    head, _, tail = label.partition(".")
+    return head if head.removeprefix("-").isdigit() and not tail.strip("0") else label
+
+
+short_labels = st.text("abcdefgh", min_size=1, max_size=3)
+odd_labels = st.text(LETTERS, min_size=1, max_size=6).filter(is_plain).map(one_spelling)
+
+
+def label_lists(least: int, most: int) -> st.SearchStrategy[list[str]]:
+    """Different labels, plain or full of punctuation."""
+    labels = st.one_of(short_labels, odd_labels)
+    return st.lists(labels, min_size=least, max_size=most, unique=True)
+
+
+@st.composite
+def trees_over(draw: st.DrawFn, leaves: list[str], inner: list[str]) -> Tree:
+    """A ragged taxonomy whose leaves in tree order are `leaves`; inner labels are taken off `inner`."""
+    if len(leaves) < 2 or len(inner) < 2 or draw(st.booleans()):
+        return list(leaves)
+    cuts = draw(st.sets(st.integers(1, len(leaves) - 1), min_size=1, max_size=3))
+    ends = [0, *sorted(cuts), len(leaves)]
+    tree: dict[str, Any] = {}
+    for start, end in zip(ends, ends[1:], strict=False):
+        part = leaves[start:end]
+        if not inner or (len(part) == 1 and draw(st.booleans())):
+            tree.update({leaf: [] for leaf in part})
+        else:
+            label = inner.pop()
+            tree[label] = draw(trees_over(part, inner))
+    return tree
+
+
+@st.composite
+def taxonomies(draw: st.DrawFn, least: int = 1, most: int = 8) -> tuple[Tree, list[str]]:
+    """A ragged taxonomy as a schema nests it, and its leaves in tree order."""
+    leaves = draw(label_lists(least, most))
+    inner = [f"group {i}" if i % 2 else f"{leaves[0]}, and; so {{on}} {i}" for i in range(8)]
+    return draw(trees_over(leaves, inner)), leaves
+
+
+@dataclass(frozen=True)
+class AxisCase:
+    """A column of a schema, and for each code the raw texts that mean it."""
+
+    name: str
+    spec: dict[str, Any]
+    raw: tuple[tuple[str, ...], ...]
+
+    @property
+    def size(self) -> int:
+        return len(self.raw)
+
+    @property
+    def nullable(self) -> bool:
+        return bool(self.spec.get("nullable", False))
+
+    @property
+    def positions(self) -> int:
+        return self.size + self.nullable
+
+    @property
+    def codes(self) -> range:
+        """All codes, the missing one (-1) first where there is one."""
+        return range(-1 if self.nullable else 0, self.size)
+
+    def axis(self) -> Axis:
+        """The axis that the program makes of the declaration."""
+        filler = {"kind": "categorical", "values": ["yes", "no"]}
+        columns = {self.name: {"role": "quasi", **self.spec}, "other": {"role": "sensitive", **filler}}
+        return Schema.parse({"columns": columns}).quasi[0]
+
+
+def spelled(number: float) -> tuple[str, ...]:
+    """The texts by which a data file may mean a number."""
+    text = format(round(number, 9), ".12g")
+    return (text, f" {text} ", f"{text}.0") if text.lstrip("-").isdigit() else (text, f"{text}00")
+
+
+@st.composite
+def grids(draw: st.DrawFn, most: int = 9, name: str = "x") -> AxisCase:
+    """A numeric grid, with a taxonomy of its own or without."""
+    size = draw(st.integers(1, most))
+    step = draw(st.sampled_from([1, 1, 2, 5, 0.5, 0.25, 0.1, 10]))
+    minimum = draw(st.sampled_from([0, 17, -3, 1990, 0.5, -0.1]))
+    numbers = [round(minimum + step * i, 9) for i in range(size)]
+    spec: dict[str, Any] = {"kind": "numeric", "min": minimum, "max": numbers[-1], "step": step}
+    if draw(st.booleans()):
+        inner = [f"band {i}" for i in range(8)]
+        spec["taxonomy"] = draw(trees_over([spelled(number)[0] for number in numbers], inner))
+    return AxisCase(name, spec, tuple(map(spelled, numbers)))
+
+
+@st.composite
+def bins(draw: st.DrawFn, most: int = 9, name: str = "x") -> AxisCase:
+    """A numeric axis of bins; a raw value may lie anywhere inside its bin."""
+    scale = draw(st.sampled_from([1, 10, 1000, 0.5]))
+    marks = draw(st.lists(st.integers(-20, 60), min_size=2, max_size=most + 1, unique=True).map(sorted))
+    edges = [mark * scale for mark in marks]
+    raw = tuple(
+        (*spelled(low), *spelled(low + (high - low) / 4)[:1]) for low, high in zip(edges, edges[1:], strict=False)
+    )
+    return AxisCase(name, {"kind": "numeric", "edges": edges}, raw)
+
+
+@st.composite
+def categories(draw: st.DrawFn, least: int = 1, most: int = 8, name: str = "x") -> AxisCase:
+    """A categorical axis: plain values, or a ragged taxonomy."""
+    tree, leaves = draw(taxonomies(least, most))
+    flat = isinstance(tree, list)
+    spec = {"kind": "categorical", ("values" if flat and draw(st.booleans()) else "taxonomy"): tree}
+    return AxisCase(name, spec, tuple((leaf, f" {leaf}") for leaf in leaves))
+
+
+@st.composite
+def axes(draw: st.DrawFn, most: int = 9, name: str = "x") -> AxisCase:
+    """Any axis, nullable or not."""
+    case = draw(st.one_of(grids(most, name), bins(most, name), categories(1, most, name)))
+    nullable = {"nullable": True} if draw(st.booleans()) else {}
+    return AxisCase(case.name, {**case.spec, **nullable}, case.raw)
+
+
+@st.composite
+def sensitive_axes(draw: st.DrawFn, most: int = 5, name: str = "secret") -> AxisCase:
+    """An axis with at least two positions."""
+    kinds = st.one_of(categories(2, most, name), grids(most, name).filter(lambda case: case.size > 1))
+    case = draw(kinds)
+    nullable = {"nullable": True} if draw(st.booleans()) else {}
+    return AxisCase(case.name, {**case.spec, **nullable}, case.raw)
+
+
+@dataclass(frozen=True)
+class SchemaCase:
+    """A schema as a file spells it, with the truth about its axes."""
+
+    quasi: tuple[AxisCase, ...]
+    sensitive: AxisCase
+    missing: tuple[str, ...] = ("", "n/a")
+    more: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        columns = {case.name: {"role": "quasi", **case.spec} for case in self.quasi}
+        columns[self.sensitive.name] = {"role": "sensitive", **self.sensitive.spec}
+        return {"name": "people", "missing": list(self.missing), "columns": columns | self.more}
+
+    @property
+    def axes(self) -> tuple[AxisCase, ...]:
+        return (*self.quasi, self.sensitive)
+
+    @cached_property
+    def schema(self) -> Schema:
+        return Schema.parse(self.spec)
+
+
+@st.composite
+def schemas(draw: st.DrawFn, most_quasi: int = 5, most: int = 9) -> SchemaCase:
+    """One to five quasi-identifiers and a sensitive column."""
+    count = draw(st.integers(1, most_quasi))
+    quasi = tuple(draw(axes(most, f"q{i}")) for i in range(count))
+    return SchemaCase(quasi, draw(sensitive_axes()))
+
+
+@dataclass(frozen=True)
+class TableCase:
+    """Rows of codes (-1 where missing, the sensitive one last) and the raw texts that spell them."""
+
+    case: SchemaCase
+    rows: tuple[Row, ...]
+    texts: tuple[tuple[str | None, ...], ...]
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """The raw rows as a data frame of text."""
+        names = [axis.name for axis in self.case.axes]
+        columns = {name: [row[i] for row in self.texts] for i, name in enumerate(names)}
+        return pl.DataFrame(columns, schema=dict.fromkeys(names, pl.String))
+
+    @cached_property
+    def table(self) -> Table:
+        return read(self.frame, self.case.schema)
+
+    @property
+    def people(self) -> list[tuple[Row, int]]:
+        """Each row as its point and its sensitive code; a missing sensitive value has the code after the last."""
+        size = self.case.sensitive.size
+        return [(row[:-1], row[-1] if row[-1] >= 0 else size) for row in self.rows]
+
+    @property
+    def positions(self) -> list[int]:
+        return [axis.positions for axis in self.case.quasi]
+
+
+@st.composite
+def _raw(draw: st.DrawFn, case: AxisCase, code: int, missing: tuple[str, ...]) -> str | None:
+    if code < 0:
+        return draw(st.sampled_from([None, *missing]))
+    return draw(st.sampled_from(case.raw[code]))
+
+
+@st.composite
+def tables(draw: st.DrawFn, most_rows: int = 24, most_quasi: int = 5, most: int = 9) -> TableCase:
+    """A small table with repeated points, and at least two sensitive values."""
+    case = draw(schemas(most_quasi, most))
+    row = st.tuples(*(st.sampled_from(axis.codes) for axis in case.axes))
+    pool = draw(st.lists(row, min_size=2, max_size=most_rows))
+    repeated = draw(st.lists(st.sampled_from(pool), max_size=most_rows - len(pool)))
+    rows = pool + repeated
+    if len({entry[-1] for entry in rows}) < 2:
+        other = next(code for code in case.sensitive.codes if code != rows[0][-1])
+        rows[-1] = (*rows[-1][:-1], other)
+    texts = tuple(
+        tuple(draw(_raw(axis, code, case.missing)) for axis, code in zip(case.axes, entry, strict=True))
+        for entry in rows
+    )
+    return TableCase(case, tuple(rows), texts)

@@ -39,6 +39,7 @@ _HOMES = {
     "read": "engines",
     "read_published": "release",
     "residents": "samples.town",
+    "write_report": "report",
 }
 
 __all__ = [
@@ -70,6 +71,7 @@ __all__ = [
     "read",
     "read_published",
     "residents",
+    "write_report",
 ]
 
 if TYPE_CHECKING:
@@ -90,6 +92,7 @@ if TYPE_CHECKING:
         TCloseness,
     )
     from sfumato.release import Release, read_published
+    from sfumato.report import write_report
     from sfumato.samples.town import residents
     from sfumato.schema import Schema
     from sfumato.trials.frontier import Frontier, frontier

@@ -13,7 +13,8 @@ WIDE = 2**31 - 2
 
 @st.composite
 def code_columns(draw: st.DrawFn, most_size: int) -> tuple[list[int], list[tuple[int, ...]]]:
-    sizes = draw(st.lists(st.integers(1, most_size), min_size=1, max_size=6))
+    size = st.one_of(st.just(most_size), st.integers(1, most_size))
+    sizes = draw(st.lists(size, min_size=1, max_size=6))
     codes = [st.one_of(st.integers(-1, min(size - 1, 2)), st.integers(max(size - 3, -1), size - 1)) for size in sizes]
     return sizes, draw(st.lists(st.tuples(*codes), min_size=1, max_size=30))
 

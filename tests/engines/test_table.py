@@ -13,11 +13,11 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import TableCase, tables
 
 import sfumato
 from sfumato.engines import Table, read
 from sfumato.schema import Schema
+from strategies import TableCase, tables
 
 
 def cells_of(table: Table) -> Counter[tuple[tuple[int, ...], int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import os
 import shutil
@@ -12,7 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 from typing import Any
-from urllib.request import urlopen
+from urllib.request import ProxyHandler, build_opener
 
 import websocket
 
@@ -25,6 +26,7 @@ FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--hide-scrollbars",
     "--remote-debugging-port=0",
 )
 PATIENCE = 20.0
@@ -63,12 +65,10 @@ class Browser:
     def close(self) -> None:
         if hasattr(self, "_socket"):
             self._socket.close()
-        os.killpg(self._process.pid, signal.SIGTERM)
-        try:
-            self._process.wait(5)
-        except subprocess.TimeoutExpired:
-            os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait(5)
+        for ending in (signal.SIGTERM, signal.SIGKILL):
+            with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
+                os.killpg(self._process.pid, ending)
+                self._process.wait(5)
         shutil.rmtree(self._profile, ignore_errors=True)
 
     def call(self, method: str, **parameters: Any) -> dict[str, Any]:
@@ -100,15 +100,13 @@ class Browser:
     def wait(self, condition: str) -> None:
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
-            if self.evaluate(condition):
+            if self.evaluate(f"Boolean({condition})"):
                 return
             time.sleep(0.03)
         raise TimeoutError(f"never became true: {condition}; errors: {self.errors}")
 
     def resize(self, width: int, height: int) -> None:
-        self.call(
-            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False
-        )
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
 
     def media(self, kind: str) -> None:
         """Emulate `print` or `screen`."""
@@ -126,10 +124,11 @@ class Browser:
 
     def _tab(self) -> str:
         ready = Path(self._profile) / "DevToolsActivePort"
+        direct = build_opener(ProxyHandler({}))
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             if ready.exists() and (lines := ready.read_text().splitlines()):
-                with urlopen(f"http://127.0.0.1:{lines[0]}/json/list") as answer:
+                with direct.open(f"http://127.0.0.1:{lines[0]}/json/list") as answer:
                     pages = [one for one in json.load(answer) if one["type"] == "page"]
                 if pages:
                     return str(pages[0]["webSocketDebuggerUrl"])

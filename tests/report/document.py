@@ -102,7 +102,7 @@ def frontier_document(*, nasty: bool = False, refine: int = 1) -> dict[str, Any]
         "default_pair": ["p_loss", "u_loss"],
         "trials": trials,
         "refused": [
-            {"label": "Mondrian l=6", "reason": "no release of this table can satisfy l=6: Healthy has 54.5% of all rows"},
+            {"label": "Mondrian l=6", "reason": "no release of this table can satisfy l=6: Healthy has 54.5% of rows"},
             {"label": "Mondrian l=8", "reason": NASTY if nasty else "no release of this table can satisfy l=8"},
         ],
         "efficient": efficient_sets(trials),
@@ -121,8 +121,12 @@ def settings(refine: int) -> list[tuple[str, str, float, str]]:
         "t": "in every class the sensitive column is within {value:g} of the whole table",
         "delta": "no class changes the odds of a sensitive value by more than e^{value:g}",
     }
-    grids = [("k-anonymity", "k", (5, 10, 20, 50, 100, 500)), ("l-diversity", "l", (1.2, 1.4, 1.6, 1.8)),
-             ("t-closeness", "t", (0.075, 0.1, 0.15, 0.2, 0.3)), ("δ-disclosure", "delta", (0.5, 1, 1.5, 2))]  # fmt: skip
+    grids = [
+        ("k-anonymity", "k", (5, 10, 20, 50, 100, 500)),
+        ("l-diversity", "l", (1.2, 1.4, 1.6, 1.8)),
+        ("t-closeness", "t", (0.075, 0.1, 0.15, 0.2, 0.3)),
+        ("δ-disclosure", "delta", (0.5, 1, 1.5, 2)),
+    ]
     found = []
     for series, name, grid in grids:
         for value, step in product(grid, steps):
@@ -215,12 +219,11 @@ def efficient(trials: list[dict[str, Any]], privacy: str, utility: str) -> list[
         return [sign * one["measures"][name] for sign, name in zip(signs, (privacy, utility), strict=True)]
 
     measured = [one for one in trials if None not in (one["measures"][privacy], one["measures"][utility])]
+    all_costs = {one["id"]: costs(one) for one in measured}
     kept = []
-    for one in measured:
-        mine = costs(one)
-        better = (costs(other) for other in measured)
-        if not any(theirs != mine and theirs[0] <= mine[0] and theirs[1] <= mine[1] for theirs in better):
-            kept.append(one["id"])
+    for name, mine in all_costs.items():
+        if not any(other != mine and other[0] <= mine[0] and other[1] <= mine[1] for other in all_costs.values()):
+            kept.append(name)
     return kept
 
 

@@ -150,7 +150,7 @@ def test_a_broken_connection_is_a_sentence(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", [b"<html>not found</html>", zipped({"adult.data": b""})])
 def test_something_else_than_the_archive_is_refused(content: bytes, tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="expected a zip archive with adult.data and adult.test"):
+    with pytest.raises(DataError, match=r"expected a zip archive with adult\.data and adult\.test"):
         read_adult(cache=tmp_path, opener=FakeWeb(content))
 
 

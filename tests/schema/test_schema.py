@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from strategies import SchemaCase, schemas
 
 from sfumato.errors import SchemaError
 from sfumato.schema import Schema, Span
+from strategies import SchemaCase, schemas
 
 SENSITIVE = '[columns.job]\nrole = "sensitive"\nkind = "categorical"\nvalues = ["nurse", "clerk"]\n'
 AGE = '[columns.age]\nrole = "quasi"\nkind = "numeric"\nmin = 0\nmax = 9\n'
@@ -119,14 +119,14 @@ WRONG_FILES = {
     "step is -1": quasi("numeric", min=0, max=1, step=-1),
     "not a whole number of steps": quasi("numeric", min=0, max=10, step=3),
     "grid points are too many": quasi("numeric", min=0, max=1, step=1e-12),
-    "min, max and step must be finite": quasi("numeric", min="nan", max=1),
-    "must be finite numbers": quasi("numeric", min=0, max="inf"),
+    "min is nan; expected a number": quasi("numeric", min="nan", max=1),
+    "max is inf; expected a number": quasi("numeric", min=0, max="inf"),
     "edges is 5": quasi("numeric", edges=5),
     "edges is empty": quasi("numeric", edges=[]),
     "edges is 'a'": quasi("numeric", edges=["a", "b"]),
     "edges must be at least two numbers that rise": quasi("numeric", edges=[0, 5, 5]),
     "at least two numbers that rise": quasi("numeric", edges=[0]),
-    "edges must be finite": quasi("numeric", edges="[0, inf]"),
+    "edges is inf; expected a number": quasi("numeric", edges="[0, inf]"),
     "width 0 does not cut": quasi("numeric", min=0, max=9, width=0),
     "width 1e-09 does not cut": quasi("numeric", min=0, max=9, width=1e-9),
     "a categorical column needs values": quasi("categorical"),
@@ -177,7 +177,6 @@ def test_what_is_not_a_table_is_refused(spec: object) -> None:
         Schema.parse(spec)
 
 
-@pytest.mark.xfail(strict=True, reason="keys that contradict each other are ignored without a word")
 @pytest.mark.parametrize(
     "spec",
     [
@@ -191,7 +190,6 @@ def test_contradicting_keys_are_refused(tmp_path: Path, spec: dict[str, Any]) ->
     refusal(tmp_path, quasi("numeric", **spec))
 
 
-@pytest.mark.xfail(strict=True, reason="halves are rounded to even: nine widths make ten bins, and so do ten")
 def test_the_maximum_belongs_to_the_bins_or_not_whatever_their_number(tmp_path: Path) -> None:
     last = {
         bins: loaded(tmp_path, quasi("numeric", min=0, max=10 * bins, width=10)).quasi[0].size - bins
@@ -200,24 +198,23 @@ def test_the_maximum_belongs_to_the_bins_or_not_whatever_their_number(tmp_path: 
     assert len(set(last.values())) == 1
 
 
-@pytest.mark.xfail(strict=True, reason="not every number that TOML can hold is checked before it is used", raises=(ValueError, OverflowError))
-@pytest.mark.parametrize("spec", [{"min": 0, "max": 9, "width": "nan"}, {"min": "nan", "max": 9, "width": 2},
-                                  {"min": 0, "max": "1" + "0" * 400}])
+@pytest.mark.parametrize(
+    "spec",
+    [{"min": 0, "max": 9, "width": "nan"}, {"min": "nan", "max": 9, "width": 2}, {"min": 0, "max": "1" + "0" * 400}],
+    ids=["width", "min", "max"],
+)
 def test_numbers_that_are_none_are_refused(tmp_path: Path, spec: dict[str, Any]) -> None:
     refusal(tmp_path, quasi("numeric", **spec))
 
 
-@pytest.mark.xfail(strict=True, reason="only the labels of leaves are checked")
 @pytest.mark.parametrize("label", ["(missing)", "(present)", "few or (missing)"])
 def test_inner_labels_cannot_be_reserved_words(tmp_path: Path, label: str) -> None:
     refusal(tmp_path, quasi("categorical", taxonomy=f'{{ "{label}" = ["a", "b"], c = [] }}'))
 
 
-@pytest.mark.xfail(strict=True, reason="a label that looks like a set of values is accepted")
 def test_a_label_cannot_look_like_a_set_of_others(tmp_path: Path) -> None:
     refusal(tmp_path, quasi("categorical", values=["a", "b", "{a, b}"]))
 
 
-@pytest.mark.xfail(strict=True, reason="plain values are not checked as those of a taxonomy are")
 def test_a_list_is_not_a_value(tmp_path: Path) -> None:
     refusal(tmp_path, quasi("categorical", values=["a", ["b"]]))

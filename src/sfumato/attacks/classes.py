@@ -23,7 +23,7 @@ class RealizedClasses(Attack):
     measures: ClassVar[tuple[Measure, ...]] = (
         Measure(
             name="smallest_class", title="Smallest class (k)", family="privacy", direction="higher", unit="rows",
-            sentence="The fewest people who cannot be told apart by what is published about them.",
+            sentence="The fewest people who share one published set of sensitive values, be it a class or a bucket.",
         ),
         Measure(
             name="realized_l", title="Realized l", family="privacy", direction="higher", unit="values", lowest=1.0,

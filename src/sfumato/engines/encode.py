@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def encode_column(raw: pl.Series, axis: Axis, missing: tuple[str, ...], where: str) -> pl.Series:
     """The codes of a column on its axis, as 32-bit integers."""
     codes = (
-        _encode_numbers(raw, axis)
+        _encode_numbers(raw, axis, missing)
         if axis.kind == "numeric" and raw.dtype.is_numeric()
         else _encode_text(raw, axis, missing, where)
     )
@@ -36,16 +36,18 @@ def encode_column(raw: pl.Series, axis: Axis, missing: tuple[str, ...], where: s
     return codes.rename(axis.name)
 
 
-def _encode_numbers(raw: pl.Series, axis: Axis) -> pl.Series:
+def _encode_numbers(raw: pl.Series, axis: Axis, missing: tuple[str, ...]) -> pl.Series:
     numbers = raw.cast(pl.Float64).fill_null(np.nan).to_numpy()
     codes = axis.encode(numbers)
-    codes[np.isnan(numbers)] = MISSING
+    means_missing = pl.Series(missing, dtype=pl.String).cast(pl.Float64, strict=False).drop_nulls().to_numpy()
+    codes[np.isnan(numbers) | np.isin(numbers, means_missing)] = MISSING
     return pl.Series(codes)
 
 
 def _encode_text(raw: pl.Series, axis: Axis, missing: tuple[str, ...], where: str) -> pl.Series:
     try:
-        text = raw.cast(pl.String).str.strip_chars().rename("text")
+        present = raw.fill_nan(None) if raw.dtype.is_float() else raw
+        text = present.cast(pl.String).str.strip_chars().rename("text")
     except pl.exceptions.PolarsError as error:
         raise DataError(f"{where}, column {axis.name!r}: {raw.dtype} is not a type of plain values") from error
     distinct = text.unique()

@@ -129,12 +129,15 @@ def _numeric_domain(numbers: pl.Series, role: str) -> dict[str, Any]:
 
 def _even_edges(low: float, high: float, bins: int) -> list[float]:
     """About `bins` bins of one round width from below `low` to above `high`."""
-    rough = max((high - low) / bins, 1e-9)
+    rough = max((high - low) / bins, 1e-9 * max(abs(low), abs(high), 1))
     magnitude = 10.0 ** math.floor(math.log10(rough))
     width = next(step * magnitude for step in (1, 2, 5, 10) if step * magnitude >= rough * (1 - 1e-9))
     first = math.floor(low / width)
-    count = math.floor(high / width) - first + 1
-    return [_short((first + i) * width) for i in range(count + 1)]
+    first -= _short(first * width) > low
+    edges = [_short(first * width)]
+    while edges[-1] <= high:
+        edges.append(_short((first + len(edges)) * width))
+    return edges
 
 
 def _short(number: float) -> float:
@@ -159,19 +162,20 @@ def to_toml(schema: Schema) -> str:
     lines = [
         "# A proposal. Roles: identifier (dropped), quasi, sensitive, keep (published as it is), ignore.",
         "# from_data lists what was read off the rows: replace it by what is public knowledge, then delete the line.",
-        f"name = {json.dumps(schema.name)}",
-        f"missing = {json.dumps(list(schema.missing))}",
+        f"name = {_toml_value(schema.name)}",
+        f"missing = {_toml_value(list(schema.missing))}",
     ]
     for column in schema.columns:
-        lines += ["", f"[columns.{json.dumps(column.name, ensure_ascii=False)}]"]
+        lines += ["", f"[columns.{_toml_value(column.name)}]"]
         lines += [f"{key} = {_toml_value(value)}" for key, value in column.spec().items()]
     return "\n".join(lines) + "\n"
 
 
 def _toml_value(value: Any) -> str:
     if isinstance(value, dict):
-        inner = ", ".join(f"{json.dumps(k, ensure_ascii=False)} = {_toml_value(v)}" for k, v in value.items())
+        inner = ", ".join(f"{_toml_value(key)} = {_toml_value(item)}" for key, item in value.items())
         return "{ " + inner + " }"
     if isinstance(value, list):
         return "[" + ", ".join(map(_toml_value, value)) + "]"
-    return json.dumps(value, ensure_ascii=False)
+    # JSON leaves one control character as it is that TOML wants escaped.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

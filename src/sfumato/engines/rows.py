@@ -11,6 +11,7 @@ import polars as pl
 from sfumato.engines.encode import encode_column
 from sfumato.engines.keys import pack
 from sfumato.engines.source import read_frame
+from sfumato.errors import DataError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,7 +39,7 @@ class Rows:
     def count_cells(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """The distinct rows of codes in rising order, (cells, axes), and how often each occurs."""
         cells = (
-            pl.DataFrame({"key": self._keys(len(self.schema.axes))})
+            pl.DataFrame({"key": self._keys()})
             .with_row_index("row")
             .group_by("key")
             .agg(pl.len().alias("weight"), pl.col("row").first())
@@ -49,6 +50,9 @@ class Rows:
 
     def assigned(self, points: NDArray[np.int32], box_of_point: NDArray[np.int64]) -> pl.DataFrame:
         """Every row as its box, its sensitive code and its kept columns, sorted so that order tells nothing."""
+        for name in self.kept.columns:
+            if name in ("box", "value"):
+                raise DataError(f"{self.where}: a column with role keep cannot be called {name!r}; rename it")
         stacked = [
             np.concatenate([points[:, i], self.codes[axis.name].to_numpy()])
             for i, axis in enumerate(self.schema.quasi)
@@ -61,6 +65,6 @@ class Rows:
         )
         return frame.sort(["box", "value", *self.kept.columns])
 
-    def _keys(self, axes: int) -> NDArray[np.int64]:
-        used = self.schema.axes[:axes]
-        return pack([self.codes[axis.name].to_numpy() for axis in used], [axis.size for axis in used])
+    def _keys(self) -> NDArray[np.int64]:
+        axes = self.schema.axes
+        return pack([self.codes[axis.name].to_numpy() for axis in axes], [axis.size for axis in axes])

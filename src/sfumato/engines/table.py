@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
     from pathlib import Path
 
+    import polars as pl
     from numpy.typing import NDArray
 
 
@@ -86,6 +87,10 @@ class Table:
         for array in (self.points, self.cell_point, self.cell_value, self.cell_weight):
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()[:16]
+
+    def kept_rows(self, box_of_point: NDArray[np.int64]) -> pl.DataFrame | None:
+        """The rows with their boxes and the columns to keep as they are, where there are any."""
+        return self.rows.assigned(self.points, box_of_point) if self.rows and self.schema.keep else None
 
     def without_rows(self) -> Table:
         """The same cells without the rows behind them, light enough to send to another process."""

@@ -14,10 +14,6 @@ from sfumato.release.release import Provenance, Release
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import numpy as np
-    import polars as pl
-    from numpy.typing import NDArray
-
     from sfumato.engines import Table
     from sfumato.privacy.claims import Claim
 
@@ -77,11 +73,6 @@ class Method(ABC):
     def provenance(self) -> Provenance:
         """How a release of this method came about."""
         return Provenance(method=self.name, parameters=self.parameters())
-
-
-def kept_rows(table: Table, box_of_point: NDArray[np.int64]) -> pl.DataFrame | None:
-    """The rows with their boxes and kept columns, where there are any to keep."""
-    return table.rows.assigned(table.points, box_of_point) if table.rows and table.schema.keep else None
 
 
 def refuse_kept_columns(table: Table, why: str) -> None:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 NOTHING = np.int32(2**31 - 1)
+TIE = 1e-9
+"""Costs per row that differ by less are equal but for rounding; the first axis and code then win."""
 
 
 @compiled
@@ -44,44 +46,57 @@ def _sorted_by_code(
 
 
 @compiled
-def _cost(
-    lo: NDArray[np.int32], hi: NDArray[np.int32], missing: NDArray[np.int32], scale: NDArray[np.float64]
-) -> float:
-    """The normalized certainty penalty of one row in a box: Σ (width − 1) · scale."""
-    total = 0.0
-    for axis in range(len(scale)):
-        width = missing[axis]
-        if hi[axis] >= lo[axis]:
-            width += hi[axis] - lo[axis] + 1
-        total += (width - 1) * scale[axis]
-    return total
+def _empty(lo: NDArray[np.int32], hi: NDArray[np.int32], missing: NDArray[np.int32], box: int) -> None:
+    """Make a box hold nothing."""
+    for axis in range(lo.shape[1]):
+        lo[box, axis], hi[box, axis], missing[box, axis] = NOTHING, -1, 0
 
 
 @compiled
 def _extend(
-    point: NDArray[np.int32], lo: NDArray[np.int32], hi: NDArray[np.int32], missing: NDArray[np.int32]
+    points: NDArray[np.int32], point: np.int64,
+    lo: NDArray[np.int32], hi: NDArray[np.int32], missing: NDArray[np.int32], box: int, grown: int,
 ) -> None:
-    """Grow a box to hold one more point."""
-    for axis in range(len(point)):
-        code = point[axis]
+    """Make `grown` the box that holds `box` and one more point."""
+    for axis in range(points.shape[1]):
+        code = points[point, axis]
+        lo[grown, axis], hi[grown, axis], missing[grown, axis] = lo[box, axis], hi[box, axis], missing[box, axis]
         if code < 0:
-            missing[axis] = 1
+            missing[grown, axis] = 1
         else:
-            lo[axis] = min(lo[axis], code)
-            hi[axis] = max(hi[axis], code)
+            lo[grown, axis] = min(lo[box, axis], code)
+            hi[grown, axis] = max(hi[box, axis], code)
 
 
 @compiled
-def _suffix_boxes(
-    points: NDArray[np.int32], ordered: NDArray[np.int64],
-    lo: NDArray[np.int32], hi: NDArray[np.int32], missing: NDArray[np.int32],
-) -> None:
-    """`lo[i]`, `hi[i]`, `missing[i]`: the box around the members from `i` on."""
-    last = len(ordered) - 1
-    lo[last + 1], hi[last + 1], missing[last + 1] = NOTHING, -1, 0
-    for i in range(last, -1, -1):
-        lo[i], hi[i], missing[i] = lo[i + 1], hi[i + 1], missing[i + 1]
-        _extend(points[ordered[i]], lo[i], hi[i], missing[i])
+def _width(
+    lo: NDArray[np.int32], hi: NDArray[np.int32], missing: NDArray[np.int32], box: int, axis: int
+) -> int:
+    """How many positions of an axis a box covers."""
+    return int(hi[box, axis] - lo[box, axis] + 1 + missing[box, axis]) if hi[box, axis] >= 0 else 1
+
+
+@compiled
+def _cost(
+    lo: NDArray[np.int32], hi: NDArray[np.int32], missing: NDArray[np.int32], box: int, scale: NDArray[np.float64]
+) -> float:
+    """The normalized certainty penalty of one row in a box: Σ (width − 1) · scale."""
+    total = 0.0
+    for axis in range(len(scale)):
+        total += (_width(lo, hi, missing, box, axis) - 1) * scale[axis]
+    return total
+
+
+@compiled
+def _spread(points: NDArray[np.int32], ordered: NDArray[np.int64], axis: int) -> int:
+    """How many positions lie between the first and the last code; a missing value counts as one more."""
+    first, last = points[ordered[0], axis], points[ordered[-1], axis]
+    if first >= 0:
+        return int(last - first)
+    for member in ordered:
+        if points[member, axis] >= 0:
+            return int(last - points[member, axis] + 1)
+    return 0
 
 
 @compiled
@@ -100,11 +115,12 @@ def propose_cuts(
     largest = 0
     for node in range(len(starts)):
         largest = max(largest, ends[node] - starts[node])
-    suffix_lo = np.empty((largest + 1, axes), dtype=np.int32)
-    suffix_hi = np.empty((largest + 1, axes), dtype=np.int32)
-    suffix_missing = np.empty((largest + 1, axes), dtype=np.int32)
+    # Box i holds the members from i on; the last one, `left_box`, those before the cut.
+    lo = np.empty((largest + 2, axes), dtype=np.int32)
+    hi = np.empty((largest + 2, axes), dtype=np.int32)
+    missing = np.empty((largest + 2, axes), dtype=np.int32)
+    left_box = largest + 1
     buckets = np.empty(4 * largest + 128, dtype=np.int64)
-    lo, hi, missing = np.empty(axes, np.int32), np.empty(axes, np.int32), np.empty(axes, np.int32)
     left_histogram = np.zeros(values, dtype=np.int64)
 
     capacity = len(starts) + 16 if only_best else 4 * len(starts) * axes + 16
@@ -135,21 +151,19 @@ def propose_cuts(
                     if 2 * reached >= total:
                         median = points[member, axis]
                         break
-                lo[:], hi[:], missing[:] = NOTHING, -1, 0
-                for member in ordered:
-                    _extend(points[member], lo, hi, missing)
-                width = missing[axis] + max(hi[axis] - lo[axis] + 1, 0)
-                spread = (width - 1) * scale[axis]
+                spread = _spread(points, ordered, axis) * scale[axis]
             else:
-                _suffix_boxes(points, ordered, suffix_lo, suffix_hi, suffix_missing)
-            lo[:], hi[:], missing[:] = NOTHING, -1, 0
+                _empty(lo, hi, missing, last + 1)
+                for i in range(last, -1, -1):
+                    _extend(points, ordered[i], lo, hi, missing, i + 1, i)
+            _empty(lo, hi, missing, left_box)
             left = 0
             left_histogram[:] = 0
             for i in range(last):
                 member = ordered[i]
                 left += weights[member]
                 if not by_median:
-                    _extend(points[member], lo, hi, missing)
+                    _extend(points, member, lo, hi, missing, left_box, left_box)
                 if not only_best:
                     for cell in range(cell_start[member], cell_start[member + 1]):
                         left_histogram[cell_value[cell]] += cell_weight[cell]
@@ -164,13 +178,13 @@ def propose_cuts(
                     if code != median and following != median:
                         continue
                     # The widest axis first; on it, the median itself to the left before to the right.
-                    cost = -2.0 * spread + (0.0 if code == median else 1e-9)
+                    cost = -spread + (0.0 if code == median else 10 * TIE)
                 else:
-                    cost = left * _cost(lo, hi, missing, scale) + (total - left) * _cost(
-                        suffix_lo[i + 1], suffix_hi[i + 1], suffix_missing[i + 1], scale
-                    )
+                    cost = left * _cost(lo, hi, missing, left_box, scale)
+                    cost += (total - left) * _cost(lo, hi, missing, i + 1, scale)
+                    cost /= total
                 if only_best and found > before:
-                    if cost < cost_of[before] - 1e-9 * abs(cost_of[before]):
+                    if cost < cost_of[before] - TIE:
                         axis_of[before], code_of[before], cost_of[before] = axis, code, cost
                     continue
                 if found == len(node_of):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from sfumato.methods.base import Method, kept_rows
+from sfumato.methods.base import Method
 from sfumato.privacy.claims import NoGuarantee, Syntactic
 from sfumato.privacy.requirements import TCloseness
 from sfumato.release.boxes import Boxes
@@ -42,7 +42,7 @@ class Original(Method):
             histograms=table.histograms.astype(np.float64),
             claim=self.claim,
             provenance=self.provenance(),
-            kept=kept_rows(table, points),
+            kept=table.kept_rows(points),
         )
 
     @property
@@ -79,7 +79,7 @@ class FullSuppression(Method):
             histograms=table.overall[None, :].astype(np.float64),
             claim=self.claim,
             provenance=self.provenance(),
-            kept=kept_rows(table, np.zeros(len(table.points), dtype=np.int64)),
+            kept=table.kept_rows(np.zeros(len(table.points), dtype=np.int64)),
         )
 
     @property

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 import numpy as np
 
 from sfumato.errors import ParameterError
-from sfumato.methods.base import Method, kept_rows, refuse_kept_columns
+from sfumato.methods.base import Method, refuse_kept_columns
 from sfumato.methods.partition import Cut, partition
 from sfumato.privacy.claims import Syntactic
 from sfumato.privacy.requirements import (
@@ -107,7 +107,7 @@ class Mondrian(Method):
             claim=self.claim,
             provenance=self.provenance(),
             layout="rows" if generalize else "buckets",
-            kept=kept_rows(table, class_of),
+            kept=table.kept_rows(class_of),
         )
 
     @property

@@ -10,10 +10,8 @@ from sfumato.errors import ReleaseError
 from sfumato.privacy.requirements import Requirement, parse_requirement
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from sfumato.privacy.requirements import Population
+    from sfumato.privacy.requirements.base import Counts
 
 CLASSES = "people in a class have the same published quasi-identifiers"
 BUCKETS = "quasi-identifiers are published exactly and hide nobody's presence; sensitive values stand per bucket"
@@ -51,7 +49,7 @@ class Syntactic(Claim):
     buckets: bool = False
     assumptions: tuple[str, ...] = SYNTACTIC_ASSUMPTIONS
 
-    def violations(self, counts: NDArray[np.int64], population: Population) -> list[str]:
+    def violations(self, counts: Counts, population: Population) -> list[str]:
         """A sentence for each requirement that some class fails."""
         found = []
         for requirement in self.requirements:

@@ -50,6 +50,8 @@ def hierarchical_earth_movers(p: Floats, q: Floats, axis: Axis) -> Floats:
     missing value hangs directly under the root.
     """
     root = axis.taxonomy
+    if root.is_leaf:
+        return total_variation(p, q)
     below = np.cumsum(p - q, axis=-1)
     below = np.concatenate([np.zeros((*below.shape[:-1], 1)), below], axis=-1)
     cost = np.zeros(below.shape[:-1])

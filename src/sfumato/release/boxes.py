@@ -35,6 +35,11 @@ class Boxes:
     def __getitem__(self, chosen: NDArray[np.generic] | slice) -> Boxes:
         return Boxes(self.lo[chosen], self.hi[chosen], self.missing[chosen])
 
+    @property
+    def arrays(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.bool_]]:
+        """`lo`, `hi` and `missing`, as compiled loops take them."""
+        return self.lo, self.hi, self.missing
+
     @cached_property
     def widths(self) -> NDArray[np.int64]:
         """How many positions of each axis a box covers: (boxes, axes)."""

@@ -7,19 +7,15 @@ and renamed when complete, so a release is never half there.
 from __future__ import annotations
 
 import csv
-import json
-import math
 import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from sfumato.errors import DataError, ReleaseError, SfumatoError
-from sfumato.privacy.claims import Claim, parse_claim
+from sfumato.errors import DataError, ReleaseError
+from sfumato.release.description import DESCRIPTION, Description
 from sfumato.release.published import (
     WHOLE,
     distinct_boxes,
@@ -29,123 +25,13 @@ from sfumato.release.published import (
     spell_values,
     spread_counts,
 )
-from sfumato.release.release import Layout, Provenance, Release
-from sfumato.schema import MISSING, Schema
+from sfumato.release.release import Release
+from sfumato.schema import MISSING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
-
-FORMAT = 1
-DESCRIPTION = "release.json"
-TABLES: dict[Layout, tuple[str, ...]] = {"rows": ("data",), "buckets": ("quasi", "sensitive")}
-_KEYS = {
-    "version": str, "method": str, "parameters": dict, "claim": dict, "layout": str, "files": dict,
-    "columns": dict, "schema": dict,
-}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Description:
-    """What `release.json` says: everything about a release but its data.
-
-    `files` names the file of each table; `columns` names the columns that are not the schema's.
-    """
-
-    schema: Schema
-    claim: Claim
-    provenance: Provenance
-    layout: Layout
-    files: dict[str, str]
-    columns: dict[str, str]
-
-    def text(self) -> str:
-        """The contents of the file."""
-        spec = {
-            "format": FORMAT,
-            "version": self.provenance.version,
-            "method": self.provenance.method,
-            "parameters": self.provenance.parameters,
-            "claim": self.claim.spec(),
-            "layout": self.layout,
-            "files": self.files,
-            "columns": self.columns,
-            "schema": self.schema.spec(),
-        }
-        return json.dumps(_plain(spec), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-    @staticmethod
-    def read(folder: Path) -> Description:
-        """The description in a release folder."""
-        path = folder / DESCRIPTION
-        if not folder.is_dir():
-            raise ReleaseError(f"{folder}: there is no such release folder")
-        try:
-            return Description.parse(json.loads(path.read_text(encoding="utf-8-sig")))
-        except FileNotFoundError as error:
-            raise ReleaseError(f"{path}: there is no such file; expected a release folder") from error
-        except (OSError, UnicodeDecodeError) as error:
-            raise ReleaseError(f"{path}: the file cannot be read as UTF-8 text") from error
-        except (json.JSONDecodeError, RecursionError) as error:
-            raise ReleaseError(f"{path}: not valid JSON, {error}") from error
-        except SfumatoError as error:
-            raise ReleaseError(f"{path}: {error}") from error
-
-    @staticmethod
-    def parse(spec: object) -> Description:
-        """The description that decoded JSON spells."""
-        if not isinstance(spec, dict):
-            raise ReleaseError(f"found a {type(spec).__name__}; expected an object with claim and schema")
-        if type(spec.get("format")) is not int or spec["format"] != FORMAT:
-            raise ReleaseError(f"format is {spec.get('format')!r}; this version reads format {FORMAT}")
-        for key, kind in _KEYS.items():
-            if not isinstance(spec.get(key), kind):
-                found = f"is a {type(spec[key]).__name__}" if key in spec else "is missing"
-                raise ReleaseError(f"{key} {found}; expected {'a word' if kind is str else 'an object'}")
-        if spec["layout"] not in TABLES:
-            raise ReleaseError(f"layout is {spec['layout']!r}; expected {' or '.join(TABLES)}")
-        layout = cast(Layout, spec["layout"])
-        return Description(
-            schema=Schema.parse(spec["schema"]),
-            claim=parse_claim(spec["claim"]),
-            provenance=Provenance(
-                method=spec["method"], parameters=spec["parameters"], version=spec["version"]
-            ),
-            layout=layout,
-            files={table: _word(spec["files"], table, "files") for table in TABLES[layout]},
-            columns={
-                column: _word(spec["columns"], column, "columns")
-                for column in (("bucket", "count") if layout == "buckets" else ())
-            },
-        )
-
-
-def _word(spec: dict[str, object], key: str, where: str) -> str:
-    value = spec.get(key)
-    if not isinstance(value, str) or not value or (where == "files" and Path(value).name != value):
-        raise ReleaseError(f"{key} in {where} is {value!r}; expected a name")
-    return value
-
-
-def _plain(value: Any) -> Any:
-    """The value in JSON's own types."""
-    if isinstance(value, np.generic | np.ndarray):
-        return _plain(value.tolist())
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, set | frozenset):
-        return sorted((_plain(item) for item in value), key=str)
-    if hasattr(value, "spec"):
-        return _plain(value.spec())
-    raise ReleaseError(f"a parameter of type {type(value).__name__} cannot be written to {DESCRIPTION}")
-
 
 def save_release(release: Release, folder: Path | str, *, parquet: bool = False) -> Path:
     """Write the release to a new folder, and return the folder."""

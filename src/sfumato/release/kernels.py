@@ -16,34 +16,86 @@ SMALL_ENOUGH = 2048
 
 
 @compiled
-def covered_weights(
+def _limiting_axes(
     box_lo: NDArray[np.int32], box_hi: NDArray[np.int32], box_missing: NDArray[np.bool_],
-    weights: NDArray[np.float64], group_of: NDArray[np.int64], groups: int,
+    lo: NDArray[np.int32], hi: NDArray[np.int32], missing: NDArray[np.bool_],
+) -> NDArray[np.bool_]:
+    """The axes on which each region leaves out some part of some box: (regions, axes)."""
+    limiting = np.zeros(lo.shape, dtype=np.bool_)
+    for axis in range(lo.shape[1]):
+        first, last, any_missing = np.int32(2**31 - 1), np.int32(-1), False
+        for box in range(len(box_lo)):
+            if box_lo[box, axis] <= box_hi[box, axis]:
+                first = min(first, box_lo[box, axis])
+                last = max(last, box_hi[box, axis])
+            any_missing = any_missing or box_missing[box, axis]
+        for region in range(len(lo)):
+            inside = lo[region, axis] <= first and hi[region, axis] >= last
+            limiting[region, axis] = not inside or (any_missing and not missing[region, axis])
+    return limiting
+
+
+@compiled
+def _share(
+    box_lo: NDArray[np.int32], box_hi: NDArray[np.int32], box_missing: NDArray[np.bool_], box: int,
+    lo: NDArray[np.int32], hi: NDArray[np.int32], missing: NDArray[np.bool_], region: int,
+    limiting: NDArray[np.bool_],
+) -> float:
+    """The share of a box that lies in a region, the box being spread evenly over its positions."""
+    share = 1.0
+    for axis in range(box_lo.shape[1]):
+        if not limiting[region, axis]:
+            continue
+        common = min(box_hi[box, axis], hi[region, axis]) - max(box_lo[box, axis], lo[region, axis]) + 1
+        common = max(common, 0)
+        width = box_hi[box, axis] - box_lo[box, axis] + 1
+        if box_missing[box, axis]:
+            width += 1
+            if missing[region, axis]:
+                common += 1
+        if common == 0:
+            return 0.0
+        if common != width:
+            share *= common / width
+    return share
+
+
+@compiled
+def covered_histograms(
+    box_lo: NDArray[np.int32], box_hi: NDArray[np.int32], box_missing: NDArray[np.bool_],
+    weights: NDArray[np.float64], group_of: NDArray[np.int64], distributions: NDArray[np.float64],
     lo: NDArray[np.int32], hi: NDArray[np.int32], missing: NDArray[np.bool_],
 ) -> NDArray[np.float64]:
-    """The weight of each group inside each region, every box spread evenly: (regions, groups)."""
-    inside = np.zeros((len(lo), groups))
+    """The rows in each region by sensitive value: (regions, values)."""
+    inside = np.zeros((len(lo), distributions.shape[1]))
+    limiting = _limiting_axes(box_lo, box_hi, box_missing, lo, hi, missing)
     for region in range(len(lo)):
         for box in range(len(box_lo)):
-            share = 1.0
-            for axis in range(box_lo.shape[1]):
-                first = max(box_lo[box, axis], lo[region, axis])
-                last = min(box_hi[box, axis], hi[region, axis])
-                common = last - first + 1
-                if common < 0:
-                    common = 0
-                if box_missing[box, axis] and missing[region, axis]:
-                    common += 1
-                if common == 0:
-                    share = 0.0
-                    break
-                width = box_hi[box, axis] - box_lo[box, axis] + 1
-                if box_missing[box, axis]:
-                    width += 1
-                if common != width:
-                    share *= common / width
+            share = _share(box_lo, box_hi, box_missing, box, lo, hi, missing, region, limiting)
             if share > 0:
-                inside[region, group_of[box]] += weights[box] * share
+                rows, group = weights[box] * share, group_of[box]
+                for value in range(distributions.shape[1]):
+                    inside[region, value] += rows * distributions[group, value]
+    return inside
+
+
+@compiled
+def covered_counts(
+    box_lo: NDArray[np.int32], box_hi: NDArray[np.int32], box_missing: NDArray[np.bool_],
+    weights: NDArray[np.float64], group_of: NDArray[np.int64], cumulative: NDArray[np.float64],
+    lo: NDArray[np.int32], hi: NDArray[np.int32], missing: NDArray[np.bool_],
+    first: NDArray[np.int64], last: NDArray[np.int64],
+) -> NDArray[np.float64]:
+    """The rows in each region whose sensitive code lies in `first..last`, by cumulative group distributions."""
+    inside = np.zeros(len(lo))
+    limiting = _limiting_axes(box_lo, box_hi, box_missing, lo, hi, missing)
+    for region in range(len(lo)):
+        for box in range(len(box_lo)):
+            share = _share(box_lo, box_hi, box_missing, box, lo, hi, missing, region, limiting)
+            if share > 0:
+                group = group_of[box]
+                within = cumulative[group, last[region] + 1] - cumulative[group, first[region]]
+                inside[region] += weights[box] * share * within
     return inside
 
 

@@ -106,7 +106,7 @@ class ParsedColumn:
         return ParsedColumn(spans, np.zeros(rows, dtype=np.int64), np.ones(rows, dtype=bool))
 
 
-def parse_labels(raw: pl.Series, axis: Axis, where: str, missing: tuple[str, ...] = ()) -> ParsedColumn:
+def parse_labels(raw: pl.Series, axis: Axis, where: str, missing: tuple[str, ...] = ("",)) -> ParsedColumn:
     """The generalized value of every row; a null, or a spelling in `missing`, is the missing value."""
     text = _as_text(raw, axis, where).rename("text")
     distinct = text.unique(maintain_order=True)
@@ -269,9 +269,6 @@ def _kept_rows(
     keep = release.schema.keep
     if release.kept is None:
         raise ReleaseError(f"the column {keep[0]!r} has role keep, but the release was made without its rows")
-    for name in keep:
-        if name in ("box", "value"):
-            raise ReleaseError(f"a column with role keep cannot be called {name!r}; rename it")
     value = release.kept["value"].to_numpy().astype(np.int64)
     rows = pl.DataFrame(
         {

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from sfumato.schema import Schema
 
 Layout = Literal["rows", "buckets"]
-REGIONS_AT_ONCE = 2**23
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,12 +89,12 @@ class Release:
     @property
     def population(self) -> Population:
         """What requirements compare the classes with."""
-        return Population(np.round(self.overall).astype(np.int64), self.schema.sensitive)
+        return Population(self.overall, self.schema.sensitive)
 
     def violations(self) -> list[str]:
         """Why the published data does not keep the claim; empty if it does."""
         if isinstance(self.claim, Syntactic):
-            return self.claim.violations(np.round(self.histograms).astype(np.int64), self.population)
+            return self.claim.violations(self.histograms, self.population)
         return []
 
     def verified(self) -> Release:
@@ -116,50 +115,40 @@ class Release:
         """
         from sfumato.release.kernels import holding_pairs
 
-        point, box = holding_pairs(points, self.boxes.lo, self.boxes.hi, self.boxes.missing)
-        weight = self.weights[box]
+        point, box = holding_pairs(points, *self.boxes.arrays)
+        group = self.group_of[box]
+        counted = self.distributions.sum(axis=1) > 0
+        weight = np.where(counted[group], np.maximum(self.weights[box], 0), 0)
         total = np.bincount(point, weight, len(points))
+        beliefs = np.tile(shares(np.maximum(self.overall, 0)), (len(points), 1))
+        told = total > 0
+        beliefs[told] = 0
+        share = np.divide(weight, total[point], out=np.zeros_like(weight), where=weight > 0)
         if len(np.unique(point)) == len(point):
-            beliefs = np.tile(shares(np.maximum(self.overall, 0)), (len(points), 1))
-            beliefs[point] = self.distributions[self.group_of[box]]
-            return beliefs
-        beliefs = np.zeros((len(points), self.histograms.shape[1]))
-        np.add.at(beliefs, point, self.distributions[self.group_of[box]] * weight[:, None])
-        found = total > 0
-        beliefs[found] /= total[found, None]
-        beliefs[~found] = shares(np.maximum(self.overall, 0))
+            beliefs[point] += self.distributions[group] * share[:, None]
+        else:
+            np.add.at(beliefs, point, self.distributions[group] * share[:, None])
         return beliefs
 
     def histograms_in(self, regions: Boxes) -> NDArray[np.float64]:
         """The estimated histogram of the sensitive attribute in each region: (regions, values)."""
-        estimate = np.empty((len(regions), self.histograms.shape[1]))
-        for part, inside in self._group_weights(regions):
-            estimate[part] = inside @ self.distributions
-        return estimate
+        from sfumato.release.kernels import covered_histograms
+
+        return covered_histograms(
+            *self.boxes.arrays, self.weights, self.group_of, self.distributions, *regions.arrays
+        )
 
     def counts_in(
         self, regions: Boxes, first: NDArray[np.int64], last: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """The estimated rows in each region whose sensitive code lies in `first..last`."""
+        from sfumato.release.kernels import covered_counts
+
         cumulative = np.zeros((len(self.distributions), self.histograms.shape[1] + 1))
         np.cumsum(self.distributions, axis=1, out=cumulative[:, 1:])
-        estimate = np.empty(len(regions))
-        for part, inside in self._group_weights(regions):
-            within = cumulative[:, last[part] + 1] - cumulative[:, first[part]]
-            estimate[part] = np.einsum("rg,gr->r", inside, within)
-        return estimate
-
-    def _group_weights(self, regions: Boxes) -> Any:
-        from sfumato.release.kernels import covered_weights
-
-        step = max(1, REGIONS_AT_ONCE // len(self.histograms))
-        for start in range(0, len(regions), step):
-            part = slice(start, start + step)
-            some = regions[part]
-            yield part, covered_weights(
-                self.boxes.lo, self.boxes.hi, self.boxes.missing, self.weights, self.group_of,
-                len(self.histograms), some.lo, some.hi, some.missing,
-            )
+        return covered_counts(
+            *self.boxes.arrays, self.weights, self.group_of, cumulative, *regions.arrays, first, last
+        )
 
     def save(self, folder: Path | str, *, parquet: bool = False) -> Path:
         """Write the release to a new folder: the data, and `release.json` with claim, method and public schema."""

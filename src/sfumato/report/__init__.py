@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["write"]
+    from sfumato.trials.frontier import Frontier
+    from sfumato.trials.recommendation import Recommendation
+
+__all__ = ["write", "write_report"]
+
+
+def write_report(frontier: Frontier, folder: str | Path, recommendation: Recommendation | None = None) -> list[Path]:
+    """Write the report of a frontier, its chart and its tables into a folder, for the publisher's eyes."""
+    from sfumato.trials.document import document
+
+    return write(document(frontier, recommendation or frontier.recommend()), folder)
 
 
 def write(document: dict[str, Any], folder: str | Path) -> list[Path]:

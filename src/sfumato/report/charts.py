@@ -14,7 +14,7 @@ import altair as alt
 
 from sfumato.errors import ParameterError
 from sfumato.report import layers
-from sfumato.report.points import axes, check_pair, extent, marks_within, pair_rows
+from sfumato.report.points import axes, check_finite, check_pair, extent, marks_within, pair_rows
 
 FONT = "Segoe UI, Helvetica Neue, Arial, Liberation Sans, sans-serif"
 PIXELS_PER_POINT = 2
@@ -22,6 +22,7 @@ PIXELS_PER_POINT = 2
 
 def frontier_chart(document: dict[str, Any], privacy: str, utility: str) -> alt.LayerChart:
     """Every trial that has both measures; the efficient ones joined, the recommended one ringed."""
+    check_finite(document)
     check_pair(document, privacy, utility)
     about = axes(document)
     rows = pair_rows(document, privacy, utility)
@@ -33,13 +34,16 @@ def frontier_chart(document: dict[str, Any], privacy: str, utility: str) -> alt.
         "x_marks": marks_within(about[privacy]["scale"], *across),
         "y_marks": marks_within(about[utility]["scale"], *upwards),
     }
-    chart = alt.layer(
+    drawn = [
         *layers.references(x, y),
         layers.efficient_line(x, y),
         *layers.error_bars(x, y),
         layers.points(document, x, y, [privacy, utility]),
         layers.ring(x, y),
         *layers.notes(x, y),
+    ]
+    chart = alt.LayerChart(
+        layer=drawn,
         datasets=datasets,
         title=_title(document, rows),
     )
@@ -74,6 +78,7 @@ def _title(document: dict[str, Any], rows: list[dict[str, Any]]) -> alt.TitlePar
             "Computed on the real data: for the publisher only, not to be published.",
             f"The line joins the efficient releases: no other is at least as good on both and better on one.{ringed}",
         ],
+        limit=layers.WIDTH,
     )
 
 
@@ -83,7 +88,7 @@ def _styled(chart: alt.LayerChart, **better_lower: bool) -> alt.LayerChart:
     lines = {"gridColor": layers.GRID, "domainColor": quiet, "tickColor": quiet}
     title = {"anchor": "start", "fontSize": 16, "color": ink, "subtitleColor": quiet, "subtitleFontSize": 12}
     params = [alt.param(name=name, value=value) for name, value in better_lower.items()]
-    return (
+    styled: alt.LayerChart = (
         chart.add_params(*params)
         .properties(width=layers.WIDTH, height=layers.HEIGHT, padding=12)
         .configure(font=FONT, background="white", aria=False)
@@ -92,3 +97,4 @@ def _styled(chart: alt.LayerChart, **better_lower: bool) -> alt.LayerChart:
         .configure_legend(**sizes, labelColor=ink, symbolSize=90, labelLimit=240)
         .configure_title(**title, subtitlePadding=5, offset=16)
     )
+    return styled

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.report.charts import draw, frontier_chart
-from sfumato.report.page import render
+from sfumato.report.page import compose
 from sfumato.report.points import recommended_trial
 
 COLUMNS = ("id", "label", "method", "series", "recoding", "claim", "endpoint")
@@ -19,12 +19,13 @@ COLUMNS = ("id", "label", "method", "series", "recoding", "claim", "endpoint")
 def write_all(document: dict[str, Any], folder: str | Path) -> list[Path]:
     """Write the report of the document into the folder, and return the paths written."""
     chart = frontier_chart(document, *document["default_pair"])
+    drawing = draw(chart, "svg")
     contents = {
-        "report.html": render(document).encode(),
+        "report.html": compose(document, chart.to_dict(), drawing.decode()).encode(),
         "frontier.json": (json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n").encode(),
         "frontier.csv": trial_table(document).encode(),
         "frontier.png": draw(chart, "png"),
-        "frontier.svg": draw(chart, "svg"),
+        "frontier.svg": drawing,
     }
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)

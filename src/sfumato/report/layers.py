@@ -32,8 +32,8 @@ def position(channel: Any, field: str, axis: dict[str, Any], extent: tuple[float
 def references(x: Any, y: Any) -> list[alt.Chart]:
     """Light rules where a measure has a value with a known meaning, each with its meaning on the better side."""
     at_x, at_y = {"x": _at(x, "value")}, {"y": _at(y, "value")}
-    rule = {"color": QUIET, "opacity": 0.45, "strokeDash": [2, 4], "strokeWidth": 1}
-    words = {"color": QUIET, "fontSize": 11, "fontStyle": "italic"}
+    rule: dict[str, Any] = {"color": QUIET, "opacity": 0.45, "strokeDash": [2, 4], "strokeWidth": 1}
+    words: dict[str, Any] = {"color": QUIET, "fontSize": 11, "fontStyle": "italic"}
     upright = words | {
         "angle": 270,
         "align": alt.expr("y_lower ? 'left' : 'right'"),
@@ -58,7 +58,7 @@ def references(x: Any, y: Any) -> list[alt.Chart]:
 def efficient_line(x: Any, y: Any) -> alt.Chart:
     """The efficient releases, joined from left to right."""
     line = _data("trials").mark_line(color=INK, strokeWidth=1.5, opacity=0.75)
-    drawn = line.encode(x=x, y=y, order=alt.Order("x:Q")).transform_filter("datum.efficient")
+    drawn: alt.Chart = line.encode(x=x, y=y, order=alt.Order("x:Q")).transform_filter("datum.efficient")
     return drawn.properties(name="efficient")
 
 
@@ -75,7 +75,7 @@ def points(document: dict[str, Any], x: Any, y: Any, pair: list[str]) -> alt.Cha
     picked = alt.selection_point(name="picked", fields=["series"], bind="legend")
     efficient = alt.datum.efficient
     faded, faint = alt.value(0.65), alt.value(0.08)
-    return (
+    drawn: alt.Chart = (
         _data("trials")
         .mark_point(filled=True, stroke="white", strokeWidth=0.75)
         .encode(
@@ -90,43 +90,43 @@ def points(document: dict[str, Any], x: Any, y: Any, pair: list[str]) -> alt.Cha
         .add_params(picked)
         .properties(name="trials")
     )
+    return drawn
 
 
 def ring(x: Any, y: Any) -> alt.Chart:
     """A ring around the recommended trial."""
     circle = _data("trials").mark_point(shape="circle", size=420, stroke=INK, strokeWidth=2.25, filled=False)
-    return circle.encode(x=x, y=y).transform_filter("datum.recommended").properties(name="recommended")
+    drawn: alt.Chart = circle.encode(x=x, y=y).transform_filter("datum.recommended")
+    return drawn.properties(name="recommended")
 
 
 def notes(x: Any, y: Any) -> list[alt.Chart]:
     """The end points and the recommended release in words.
 
     No release is better than an efficient one on both measures, so the note of the recommended one is set on
-    that empty side, unless the chart ends there. End points are noted above, towards the middle.
+    that empty side; where the chart ends there, on the opposite one. End points are noted above, towards the middle.
     """
-    recommended = {
-        "only": "datum.recommended",
-        "turned": "x_lower ? datum.share * width > datum.room : (1 - datum.share) * width < datum.room",
-        "dy": alt.expr("y_lower ? 12 : -12"),
-        "baseline": alt.expr("y_lower ? 'top' : 'bottom'"),
-    }
-    end = {"only": "datum.endpoint && !datum.recommended", "turned": "datum.share > 0.5", "dy": -14, "baseline": "middle"}
-    return [*_note("recommended", x, y, **recommended), *_note("end", x, y, **end)]
+    recommended = "x_lower ? datum.share * width > datum.room : (1 - datum.share) * width < datum.room"
+    rise = "(x_lower == {} ? 8 : -24) * (y_lower ? 1 : -1)"
+    return [
+        *_note("recommended", x, y, only="datum.recommended", turned=recommended, rise=rise),
+        *_note("end", x, y, only="datum.endpoint && !datum.recommended", turned="datum.share > 0.5", rise="-14"),
+    ]
 
 
-def _note(kind: str, x: Any, y: Any, *, only: str, turned: str, dy: Any, baseline: Any) -> list[alt.Chart]:
+def _note(kind: str, x: Any, y: Any, *, only: str, turned: str, rise: str) -> list[alt.Chart]:
     """The notes of some trials: to the left of the point where it is `turned`, otherwise to the right."""
     drawn = []
-    for align, test, dx in (("right", f"({turned})", -13), ("left", f"!({turned})", 13)):
-        text = {"align": align, "dx": dx, "dy": dy, "baseline": baseline, "fontSize": 12, "fontWeight": 600}
+    for is_turned, align, dx in (("true", "right", -15), ("false", "left", 15)):
+        place: dict[str, Any] = {"align": align, "dx": dx, "dy": alt.expr(rise.format(is_turned)), "baseline": "middle"}
         for part, paint in (("halo", {"stroke": "white", "strokeWidth": 3.5}), ("note", {"color": INK})):
             drawn.append(
                 _data("trials")
-                .mark_text(**text, **paint, lineBreak="\n", limit=330)
+                .mark_text(**place, **paint, fontSize=12, fontWeight=600, lineBreak="\n", limit=330)
                 .encode(x=x, y=y, text="note:N")
                 .transform_joinaggregate(lowest="min(x)", highest="max(x)")
                 .transform_calculate(share="(datum.x - datum.lowest) / max(datum.highest - datum.lowest, 1e-12)")
-                .transform_filter(f"{only} && {test}")
+                .transform_filter(f"{only} && ({turned}) == {is_turned}")
                 .properties(name=f"{kind}_{align}_{part}")
             )
     return drawn

@@ -45,7 +45,7 @@
       ticks.push(...[1, 2, 5].map((step) => step * 10 ** power).filter((tick) => tick >= smallest && tick <= largest));
     }
     const signed = Math.min(...values) < 0 ? [...ticks.map((tick) => -tick), ...ticks] : ticks;
-    return { scale: { type: "symlog", constant: smallest, nice: false }, axis: { values: signed } };
+    return { scale: { type: "symlog", constant: smallest, nice: false }, axis: { values: signed, labelOverlap: "greedy" } };
   }
 
   function specFor(chosen, width) {
@@ -75,23 +75,34 @@
   function fitted(spec, width) {
     const small = width < narrow;
     if (small) {
-      Object.assign(spec.config.legend, { orient: "bottom", columns: 2, direction: "vertical" });
+      const layout = { bottom: { direction: "vertical", anchor: "start" } };
+      Object.assign(spec.config.legend, { orient: "bottom", columns: 2, layout });
       spec.layer = spec.layer.filter((layer) => !layer.name.endsWith("_meanings"));
+      for (const row of spec.datasets.trials) if (row.recommended) row.note = "Recommended";
     }
     const size = { width: "container", height: small ? 320 : 460, padding: small ? 2 : 8 };
     return { ...spec, ...size, autosize: { type: "fit-x", contains: "padding" } };
   }
 
   let shown = null;
-  let latest = 0;
-  async function drawChart() {
-    const turn = ++latest;
+  async function drawNow() {
+    const chosen = pair();
     const holder = element("chart");
-    const spec = specFor(pair(), holder.clientWidth);
     const options = { renderer: "svg", actions: false, ast: true, tooltip: { disableDefaultStyle: true } };
     shown?.finalize();
+    const spec = specFor(chosen, holder.clientWidth);
     shown = await vegaEmbed(holder, spec, options);
-    if (turn === latest) holder.dataset.drawn = `${pair().x}|${pair().y}`;
+    holder.drawnSpec = spec;
+    holder.dataset.drawn = `${chosen.x}|${chosen.y}`;
+  }
+
+  // One at a time, in the order they were asked for.
+  let drawing = Promise.resolve();
+  function drawChart() {
+    drawing = drawing.then(drawNow).catch((reason) => {
+      element("chart").textContent = "The chart could not be drawn. The table below has all figures.";
+      console.error(reason);
+    });
   }
 
   function describe() {
@@ -162,7 +173,7 @@
     markEfficient();
     showColumns();
     filterRows();
-    return drawChart();
+    drawChart();
   }
 
   document.documentElement.classList.remove("still");
@@ -175,6 +186,10 @@
   for (const button of table.querySelectorAll("thead button")) {
     button.addEventListener("click", () => sortRows(button.closest("th")));
   }
+  // Drawn for a sheet of paper, so that letters are not shrunk with a wide screen.
+  const paper = 700;
+  window.addEventListener("beforeprint", () => shown?.view.signal("width", paper).run());
+  window.addEventListener("afterprint", () => shown?.view.signal("width", element("chart").clientWidth).run());
   let wasNarrow = element("chart").clientWidth < narrow;
   window.addEventListener("resize", () => {
     const isNarrow = element("chart").clientWidth < narrow;

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import math
 from datetime import datetime
 from functools import cache
 from importlib.resources import files
@@ -23,13 +24,19 @@ from sfumato.report.charts import draw, frontier_chart
 from sfumato.report.numbers import NumberStyle, interval, is_percent, plain, styles, unit
 
 FAMILIES = {"privacy": "Privacy", "utility": "Utility", "shape": "Shape of the release"}
-LIMITS = {"max_": "at most", "min_": "at least"}
+LIMITS = {"max_": "at most", "min_": "at least", "": "at most"}
+MOST_CARDS_IN_A_ROW = 5
 
 
 def render(document: dict[str, Any]) -> str:
     """The report as the text of one HTML file."""
-    libraries, script = _libraries(), _part("page.js")
     chart = frontier_chart(document, *document["default_pair"])
+    return compose(document, chart.to_dict(), draw(chart, "svg").decode())
+
+
+def compose(document: dict[str, Any], spec: dict[str, Any], still: str) -> str:
+    """The page around a chart: its specification, and the drawing shown where scripts do not run."""
+    libraries, script = _libraries(), _part("page.js")
     return _environment().get_template("template.html.j2").render(
         **_views(document),
         document=document,
@@ -38,20 +45,22 @@ def render(document: dict[str, Any]) -> str:
         libraries=Markup(libraries),
         script=Markup(script),
         frontier_json=_embedded(document),
-        chart_json=_embedded(_chart_parts(document, chart.to_dict())),
-        still=Markup(draw(chart, "svg").decode()),
+        chart_json=_embedded(_chart_parts(document, spec)),
+        still=Markup(still),
     )  # fmt: skip
 
 
 def _views(document: dict[str, Any]) -> dict[str, Any]:
     """What the template shows that is not in the document word for word."""
     style = styles(document)
+    cards = _cards(document, style)
     privacy, utility = document["default_pair"]
     efficient = set(document["efficient"].get(f"{privacy}|{utility}", ()))
+    chosen = points.recommended_trial(document)
     rows = {row["id"]: row for row in points.trial_rows(document)}
     return {
         "rows": rows,
-        "trials": sorted(document["trials"], key=lambda trial: (not rows[trial["id"]]["recommended"], trial["id"] not in efficient)),
+        "trials": sorted(document["trials"], key=lambda trial: (trial["id"] != chosen, trial["id"] not in efficient)),
         "about": points.axes(document),
         "hints": points.HINTS,
         "families": {family: points.measures_of(document, family) for family in FAMILIES},
@@ -61,8 +70,10 @@ def _views(document: dict[str, Any]) -> dict[str, Any]:
         "shown": len(points.pair_rows(document, privacy, utility)),
         "efficient": efficient,
         "recommended": _recommended(document),
-        "cards": _cards(document, style),
+        "cards": cards,
+        "cards_in_a_row": math.ceil(len(cards) / max(math.ceil(len(cards) / MOST_CARDS_IN_A_ROW), 1)),
         "constraints": _constraints(document),
+        "repeated": any(trial.get("intervals") for trial in document["trials"]),
         "commonest": max(document["table"]["sensitive_shares"], key=lambda pair: pair[1], default=None),
         "numbers": style,
         "unit": unit,
@@ -99,16 +110,13 @@ def _cards(document: dict[str, Any], style: dict[str, NumberStyle]) -> list[dict
 
 
 def _constraints(document: dict[str, Any]) -> list[str]:
-    """The limits that the publisher set, in words."""
+    """The limits that the publisher set, in words; a bare name is an upper limit."""
     found = []
     for key, limit in ((document["recommendation"] or {}).get("constraints") or {}).items():
-        name = key[4:]
-        measure = document["measures"].get(name)
-        if key[:4] not in LIMITS or measure is None:
-            found.append(f"{key} = {limit}")
-            continue
+        prefix = next((prefix for prefix in LIMITS if prefix and key.startswith(prefix)), "")
+        measure = document["measures"][key.removeprefix(prefix)]
         after = "" if is_percent(measure) else f" {unit(measure)}"
-        found.append(f"{measure['title'].lower()} {LIMITS[key[:4]]} {plain(limit, measure)}{after}")
+        found.append(f"{measure['title'].lower()} {LIMITS[prefix]} {plain(limit, measure)}{after}")
     return found
 
 
@@ -153,8 +161,8 @@ def _part(name: str) -> str:
 
 @cache
 def _libraries() -> str:
-    """Vega, Vega-Lite and Vega-Embed, in a scope of their own."""
-    return f"(() => {{{vl_convert.javascript_bundle()}\n}})();"
+    """Vega, Vega-Lite and Vega-Embed, in a scope of their own that lets out one name."""
+    return f"(() => {{{vl_convert.javascript_bundle('window.vegaEmbed = vegaEmbed;')}\n}})();"
 
 
 @cache

@@ -7,16 +7,17 @@ exactly as `pair_rows` does here.
 from __future__ import annotations
 
 import json
+import math
 from textwrap import wrap
 from typing import Any
 
-from sfumato.errors import ParameterError
-from sfumato.report.numbers import axis_unit, interval, is_percent, plain, styles
+from sfumato.errors import DataError, ParameterError
+from sfumato.report.numbers import axis_unit, interval, is_percent, styles
 
-RECODINGS = {"generalize": "generalized", "bucketize": "bucketized", None: "other"}
+RECODINGS = {"generalize": "generalized", "bucketize": "bucketized"}
 HINTS = {"lower": "lower is better", "higher": "higher is better", "none": "no better direction"}
 MAIN_MEASURES = 6
-NOTE_CHARACTERS, NOTE_MARGIN, PIXELS_PER_CHARACTER = 24, 20, 7
+NOTE_CHARACTERS, NOTE_MARGIN, PIXELS_PER_CHARACTER = 24, 14, 6.5
 
 
 def measures_of(document: dict[str, Any], family: str) -> list[str]:
@@ -51,7 +52,8 @@ def trial_rows(document: dict[str, Any]) -> list[dict[str, Any]]:
     rows = []
     for trial in document["trials"]:
         values, spread = trial["measures"], trial.get("intervals") or {}
-        lines = wrap(trial["label"], NOTE_CHARACTERS)
+        is_recommended = trial["id"] == recommended
+        lines = ["Recommended:"] * is_recommended + wrap(trial["label"], NOTE_CHARACTERS)
         bounds = {name: interval(style[name], spread.get(name)) for name in style}
         texts = {name: style[name].text(values.get(name)) for name in style}
         rows.append(
@@ -59,10 +61,10 @@ def trial_rows(document: dict[str, Any]) -> list[dict[str, Any]]:
                 "id": trial["id"],
                 "label": trial["label"],
                 "series": trial["series"],
-                "recoding": RECODINGS[trial["recoding"]],
+                "recoding": RECODINGS.get(trial["recoding"], "other"),
                 "parameters": parameters_text(trial["parameters"]),
                 "claim": trial["claim"],
-                "recommended": trial["id"] == recommended,
+                "recommended": is_recommended,
                 "endpoint": trial["endpoint"],
                 "note": "\n".join(lines),
                 "room": NOTE_MARGIN + PIXELS_PER_CHARACTER * max(map(len, lines), default=0),
@@ -80,11 +82,25 @@ def axes(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
             "short": measure["title"],
             "lower": measure["direction"] != "higher",
             "format": "~%" if is_percent(measure) else "~g",
-            "scale": [{"value": mark["value"], "text": mark["text"], "at": plain(mark["value"], measure)}
-                      for mark in measure["scale"]],
+            "scale": _telling_scale(document, name),
         }
         for name, measure in document["measures"].items()
-    }  # fmt: skip
+    }
+
+
+def _telling_scale(document: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    """The reference values of a measure, unless they are just those of the end points, which have notes already."""
+    ends = {trial["measures"].get(name) for trial in document["trials"] if trial["endpoint"]}
+    scale: list[dict[str, Any]] = document["measures"][name]["scale"]
+    return scale if any(mark["value"] not in ends for mark in scale) else []
+
+
+def check_finite(document: dict[str, Any]) -> None:
+    """Refuse values that neither JSON nor an axis can hold."""
+    for trial in document["trials"]:
+        for name, value in trial["measures"].items():
+            if value is not None and not math.isfinite(value):
+                raise DataError(f"{name} of {trial['label']!r} is {value}; expected a finite number, or none")
 
 
 def check_pair(document: dict[str, Any], privacy: str, utility: str) -> None:

@@ -127,14 +127,14 @@ def _limited(file: IO[bytes], where: str) -> bytes:
 
 
 def _cleaned(parts: list[bytes], where: str) -> pl.DataFrame:
-    """Both of UCI's files without remarks, spaces after commas, the full stop after a test label, and missing values."""
+    """Both of UCI's files without remarks, spaces after commas, full stops after test labels, and missing values."""
     lines = [
-        line.replace(b", ", b",").removesuffix(b".")
+        line.strip().replace(b", ", b",").removesuffix(b".")
         for part in parts
         for line in part.split(b"\n")
         if line.strip() and not line.startswith(b"|")
     ]
-    table = _parsed(b"\n".join(line.strip() for line in lines) + b"\n", where, header=False)
+    table = _parsed(b"\n".join(lines) + b"\n", where, header=False)
     return table.filter(~pl.any_horizontal(pl.col(pl.String) == MISSING))
 
 

@@ -34,9 +34,11 @@ class CategoricalAxis(Axis):
     def __post_init__(self) -> None:
         where = f"column {self.name!r}"
         check_labels(self.tree, where)
-        for label in self.leaf_labels:
-            if label in RESERVED_LABELS or label.endswith(OR_MISSING) or not label:
-                raise SchemaError(f"{where}: {label!r} cannot be the label of a value")
+        for node in self.tree.walk():
+            reserved = node.label in RESERVED_LABELS and (node.label != ANY or node is not self.tree)
+            looks_like_a_set = node.label.startswith("{") and node.label.endswith("}")
+            if reserved or looks_like_a_set or node.label.endswith(OR_MISSING) or not node.label:
+                raise SchemaError(f"{where}: {node.label!r} cannot be the label of a value or a group")
 
     @property
     def kind(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 from sfumato.errors import SchemaError
 from sfumato.schema.categorical import CategoricalAxis
 from sfumato.schema.hierarchy import read_hierarchy
-from sfumato.schema.numeric import NumericAxis, spell_number
+from sfumato.schema.numeric import GRID_TOLERANCE, NumericAxis, spell_number
 from sfumato.schema.taxonomy import Node, as_label, flat, leaves, nested
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 Role = Literal["identifier", "quasi", "sensitive", "keep", "ignore"]
 MEASURED_ROLES = ("quasi", "sensitive")
+
+LARGEST_NUMBER = 1e300
 
 _KEYS = {"role", "kind", "nullable", "from_data"}
 _NUMERIC_KEYS = {"min", "max", "step", "width", "edges", "hierarchy", "taxonomy"}
@@ -72,6 +75,11 @@ def parse_column(name: str, spec: object, folder: Path) -> Column:
     return Column(name=name, role=role, axis=axis, from_data=from_data)
 
 
+def _refuse_together(key: str, others: set[str], spec: Mapping[str, object], where: str) -> None:
+    for other in sorted(others & set(spec)):
+        raise SchemaError(f"{where}: {key} and {other} are given; expected one of them")
+
+
 def _role(spec: Mapping[str, object], where: str) -> Role:
     role = spec.get("role")
     if not isinstance(role, str) or role not in get_args(Role):
@@ -95,8 +103,9 @@ def _strings(spec: Mapping[str, object], key: str, where: str) -> tuple[str, ...
 
 def _number(spec: Mapping[str, object], key: str, where: str) -> float:
     value = spec.get(key)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise SchemaError(f"{where}: {key} is {value!r}; expected a number")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= LARGEST_NUMBER:
+        shown = value if not isinstance(value, int) or abs(value) <= LARGEST_NUMBER else "a very large number"
+        raise SchemaError(f"{where}: {key} is {shown!r}; expected a number")
     return value
 
 
@@ -111,8 +120,11 @@ def _numeric_axis(
         edges = tuple(_number({"edges": value}, "edges", where) for value in values)
         if not edges:
             raise SchemaError(f"{where}: edges is empty; expected at least two numbers")
+        _refuse_together("edges", _NUMERIC_KEYS - {"edges"}, spec, where)
         return NumericAxis(name=name, nullable=nullable, edges=edges)
     tree = _tree(spec, folder, where)
+    if "width" in spec:
+        _refuse_together("width", {"step", "taxonomy", "hierarchy"}, spec, where)
     if tree is not None:
         return _numeric_axis_with_tree(name, spec, nullable, tree, where)
     minimum, maximum = _number(spec, "min", where), _number(spec, "max", where)
@@ -120,10 +132,9 @@ def _numeric_axis(
         width = _number(spec, "width", where)
         if width <= 0 or maximum <= minimum or (maximum - minimum) / width > 1e6:
             raise SchemaError(f"{where}: width {spell_number(width)} does not cut min..max into bins")
-        bins = round((maximum - minimum) / width + 0.5)
-        return NumericAxis(
-            name=name, nullable=nullable, edges=tuple(minimum + i * width for i in range(bins + 1))
-        )
+        bins = math.ceil((maximum - minimum) / width - GRID_TOLERANCE)
+        edges = tuple(float(spell_number(minimum + i * width, width * GRID_TOLERANCE)) for i in range(bins + 1))
+        return NumericAxis(name=name, nullable=nullable, edges=edges)
     step = _number(spec, "step", where) if "step" in spec else 1
     return NumericAxis(name=name, nullable=nullable, minimum=minimum, maximum=maximum, step=step)
 
@@ -141,12 +152,15 @@ def _numeric_axis_with_tree(
     step = _number(spec, "step", where) if "step" in spec else 1
     grid = NumericAxis(name=name, minimum=minimum, maximum=maximum, step=step)
     codes = [int(code) for code in grid.encode(numbers)]
+    for number, code in zip(numbers, codes, strict=True):
+        if code < 0 and minimum <= number <= maximum:
+            raise SchemaError(f"{where}: {spell_number(number)} in the hierarchy is not {grid.expected}")
     inside = [code for code in codes if code >= 0]
     if len(set(inside)) < grid.size:
         absent = next(code for code in range(grid.size) if code not in set(inside))
         raise SchemaError(f"{where}: the hierarchy is incomplete, {spell_number(grid.value(absent))} is not in it")
-    if inside != sorted(inside):
-        raise SchemaError(f"{where}: the hierarchy does not list its numbers in rising order")
+    if inside != sorted(set(inside)):
+        raise SchemaError(f"{where}: the hierarchy does not list its numbers in rising order, once each")
     root = _clipped(tree, codes)
     return NumericAxis(
         name=name, nullable=nullable, minimum=minimum, maximum=maximum, step=step, tree=root
@@ -174,6 +188,9 @@ def _categorical_axis(
                 f"{where}: a categorical column needs values, a taxonomy or a hierarchy; without one its domain "
                 "is unknown"
             )
+        for value in values:
+            if not isinstance(value, str | int | float):
+                raise SchemaError(f"{where}: values holds {value!r} where a label was expected")
         tree = flat([as_label(value) for value in values])
     return CategoricalAxis(name=name, nullable=nullable, tree=tree)
 

@@ -24,8 +24,7 @@ def read_hierarchy(path: Path) -> Node:
     top_down = [tuple(reversed(row)) for row in rows]
     if width == 1 or len({row[0] for row in top_down}) > 1:
         top_down = [(ANY, *row) for row in top_down]
-    root, _ = _build(top_down, 0, 0)
-    return Node(ANY, root.lo, root.hi, root.below)
+    return _build(top_down, 0, 0)[0]
 
 
 def _rows(path: Path) -> list[list[str]]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from sfumato.errors import SchemaError
 from sfumato.schema.axis import UNKNOWN, Axis
-from sfumato.schema.taxonomy import Node, halved, to_nested
+from sfumato.schema.taxonomy import Node, check_labels, halved, to_nested
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,9 +34,15 @@ _PLUS = re.compile(rf"{_NUMBER}\s*\+$")
 _SET = re.compile(r"\{(.*)\}$")
 
 
-def spell_number(value: float) -> str:
-    """A number without a needless fraction."""
-    return format(value, ".12g")
+def spell_number(value: float, tolerance: float = 0.0) -> str:
+    """The shortest spelling of a number that reads back within the tolerance, in twelve digits if that will do."""
+    for digits in (12, 15):
+        text = format(value, f".{digits}g")
+        if abs(float(text) - value) <= tolerance:
+            break
+    else:
+        text = format(value, ".17g")
+    return str(int(value)) if "e+" in text and float(value).is_integer() else text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +57,8 @@ class NumericAxis(Axis):
 
     def __post_init__(self) -> None:
         where = f"column {self.name!r}"
+        if self.tree:
+            check_labels(self.tree, where)
         if self.edges:
             if len(self.edges) < 2 or any(a >= b for a, b in zip(self.edges, self.edges[1:], strict=False)):
                 raise SchemaError(f"{where}: edges must be at least two numbers that rise")
@@ -128,15 +136,15 @@ class NumericAxis(Axis):
     def _spell(self, lo: int, hi: int) -> str:
         if self.edges:
             return f"[{spell_number(self.value(lo))}, {spell_number(self.edges[hi + 1])})"
-        if lo == hi:
-            return spell_number(self.value(lo))
-        return f"[{spell_number(self.value(lo))}, {spell_number(self.value(hi))}]"
+        slack = self.step * GRID_TOLERANCE / 2
+        first, last = spell_number(self.value(lo), slack), spell_number(self.value(hi), slack)
+        return first if lo == hi else f"[{first}, {last}]"
 
     def _parse_values(self, text: str) -> tuple[int, int] | None:
-        if text in self._node_intervals:
-            return self._node_intervals[text]
         bounds = self._bounds(text)
-        return None if bounds is None else self._interval(*bounds)
+        interval = None if bounds is None else self._interval(*bounds)
+        ours = interval is not None and self._spell(*interval) == text
+        return interval if ours else self._node_intervals.get(text, interval)
 
     def _bounds(self, text: str) -> tuple[float, bool, float, bool] | None:
         """Lower and upper bound of a label, each with whether the bound itself belongs to it."""

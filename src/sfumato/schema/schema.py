@@ -119,6 +119,8 @@ class Schema:
             raise SchemaError(f"name is {name!r}; expected a word for this data set")
         if not isinstance(missing, list) or not all(isinstance(item, str) for item in missing):
             raise SchemaError(f"missing is {missing!r}; expected a list of strings")
+        if "" in columns:
+            raise SchemaError("a column has no name")
         parsed = tuple(
             parse_column(column, column_spec, folder or Path()) for column, column_spec in columns.items()
         )

@@ -87,7 +87,7 @@ def _nodes_below(tree: object, start: int, where: str) -> tuple[list[Node], int]
             below, end = _nodes_below(subtree, start, where)
             if not below:
                 end = start + 1
-            nodes.append(Node(str(label), start, end - 1, tuple(below)))
+            nodes.append(Node(as_label(label), start, end - 1, tuple(below)))
             start = end
     elif isinstance(tree, list | tuple):
         for leaf in tree:

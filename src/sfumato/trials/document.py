@@ -65,7 +65,9 @@ def _measure(measure: Measure, frontier: Frontier) -> dict[str, Any]:
 
 def _scale(measure: Measure, frontier: Frontier) -> list[dict[str, Any]]:
     """Values of the measure that a reader can hold on to."""
-    scale = []
+    scale: list[dict[str, Any]] = []
+    if measure.name == "suppressed":
+        return scale
     if measure.name == "p_loss":
         revealed = revealing(frontier.table.overall)[frontier.table.overall > 0]
         scale += [

@@ -70,13 +70,6 @@ class Frontier:
         limits = {"p_loss": max_p_loss, "breach": max_breach, "query_error": max_query_error}
         return recommend(self, {name: limit for name, limit in limits.items() if limit is not None}, allow_exact)
 
-    def save(self, folder: Path | str, recommendation: Recommendation | None = None) -> list[Path]:
-        """Write the report, its charts, `frontier.json` and `frontier.csv`, for the publisher's eyes."""
-        from sfumato.report import write
-        from sfumato.trials.document import document
-
-        return write(document(self, recommendation or self.recommend()), Path(folder))
-
 
 def default_methods(table: Table) -> list[Method]:
     """Every method at the settings it declares for the table."""

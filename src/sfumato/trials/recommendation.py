@@ -1,7 +1,7 @@
 """Which release to publish, and why, in words that answer: is this number good?
 
-Under limits, the most useful release that keeps them; without any, the knee of the frontier: where giving up
-more privacy starts to buy less utility than before.
+Under limits, the most useful release that keeps them; without any, the knee of the frontier (where giving up
+more privacy starts to buy less utility than before) among releases that come nowhere near revealing anyone.
 """
 
 from __future__ import annotations
@@ -70,6 +70,7 @@ def recommend(frontier: Frontier, limits: dict[str, float], allow_exact: bool) -
     ]
     if not kept:
         raise UnsatisfiableError(_nothing_fits(candidates, limits))
+    references = References.of(frontier)
     bounded = {frontier.measures[name].family for name in limits}
     if bounded == {"privacy"}:
         chosen = min(kept, key=lambda trial: (trial.measures[utility], trial.measures[privacy], trial.id))
@@ -78,9 +79,10 @@ def recommend(frontier: Frontier, limits: dict[str, float], allow_exact: bool) -
         chosen = min(kept, key=lambda trial: (trial.measures[privacy], trial.measures[utility], trial.id))
         rule = "the most private release within the limits"
     else:
+        if not limits:
+            kept = [trial for trial in kept if judge("p_loss", trial.measures["p_loss"], references).grade != "poor"]
         chosen = min(kept, key=lambda trial: (_height(frontier, trial), trial.id))
         rule = "the knee of the frontier" + (" within the limits" if limits else "")
-    references = References.of(frontier)
     verdicts = tuple(judge(name, chosen.measures[name], references) for name in JUDGED)
     return Recommendation(
         trial=chosen, rule=rule, limits=limits, verdicts=verdicts, frontier=frontier,
@@ -127,9 +129,9 @@ def _why(
         sentences.append(
             f"Here {_share(chosen.measures[privacy], references.original[privacy])} of the privacy loss of the "
             f"original table remains, and {_share(chosen.measures[utility], references.suppressed[utility])} of the "
-            "utility loss of suppressing everything; no other setting in the running brings the two together lower."
+            "utility loss of suppressing everything; no other setting that keeps the worst-off person well below being "
+            "revealed brings the two together lower."
         )
-    sentences.append(f"It promises that {chosen.make().claim.sentence()}.")
     sentences.append(
         "The setting was picked by looking at measures of the same data; the promise is about the published table "
         "and does not depend on that choice."

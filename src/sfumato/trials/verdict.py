@@ -58,6 +58,11 @@ def _grade(value: float, good: float, fair: float) -> Grade:
     return "good" if value <= good else "fair" if value <= fair else "poor"
 
 
+def _signed(change: float) -> str:
+    percent = round(100 * change)
+    return f"{percent:+d}%" if percent else "0%"
+
+
 def _p_loss(value: float, references: References) -> tuple[Grade, str]:
     revealed = references.least_revealing
     return _grade(value, revealed / 4, revealed * 3 / 4), (
@@ -69,13 +74,13 @@ def _p_loss(value: float, references: References) -> tuple[Grade, str]:
 def _breach(value: float, references: References) -> tuple[Grade, str]:
     return _grade(value, 0.25, 1.0), (
         "Against naming the commonest value for everyone, the statistical adversary's hit rate changes by "
-        f"{value:+.0%}; with the original table it would change by {references.original['breach']:+.0%}."
+        f"{_signed(value)}; with the original table it would change by {_signed(references.original['breach'])}."
     )
 
 
 def _guessed_right(value: float, references: References) -> tuple[Grade, str]:
     base = references.baseline_guess
-    return _grade(value, 1.5 * base, 2.5 * base), (
+    return _grade((value - base) / max(1 - base, 1e-9), 0.1, 0.35), (
         f"Naming the commonest value for everyone is right {base:.1%} of the time; the release raises that to "
         f"{value:.1%}."
     )

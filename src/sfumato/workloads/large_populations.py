@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from sfumato.release import Release
     from sfumato.schema import Axis, Node
 
+ROUNDING = 1e-6
+"""Slack for a share of rows that is a whole number but for floating point."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class LargePopulations(Workload):
@@ -83,7 +86,7 @@ class LargePopulations(Workload):
         axis = table.schema.quasi[position]
         yield from self._extended((*region, axis.everything), members, table)
         codes = table.points[members, position]
-        needed = self.support * table.n
+        needed = math.ceil(self.support * table.n - ROUNDING)
         for span in _large_nodes(axis, codes, table.weights[members], needed):
             inside = (codes >= span.lo) & (codes <= span.hi) | ((codes < 0) & span.missing)
             yield from self._extended((*region, span), members[inside], table)
@@ -93,16 +96,23 @@ def _large_nodes(
     axis: Axis, codes: NDArray[np.int32], weights: NDArray[np.int64], needed: float
 ) -> Iterator[Span]:
     """The nodes below the root that enough rows satisfy, each set of values once."""
-    below = np.concatenate([[0], np.cumsum(np.bincount(codes[codes >= 0], weights[codes >= 0], axis.size))])
-    missing = weights[codes < 0].sum()
-    if axis.nullable and missing >= needed:
+    order = np.argsort(codes, kind="stable")
+    rising = codes[order]
+    up_to = np.concatenate([[0], np.cumsum(weights[order])])
+
+    def rows(lo: int, hi: int) -> int:
+        """How many rows have a code in `lo..hi`."""
+        first, end = np.searchsorted(rising, lo, side="left"), np.searchsorted(rising, hi, side="right")
+        return int(up_to[end] - up_to[first])
+
+    if axis.nullable and rows(-1, -1) >= needed:
         yield Span(0, -1, True)
     root = axis.taxonomy
     waiting: list[Node] = [root]
     seen = {(root.lo, root.hi)} if not axis.nullable else set()
     while waiting:
         node = waiting.pop()
-        if below[node.hi + 1] - below[node.lo] < needed:
+        if rows(node.lo, node.hi) < needed:
             continue
         if (node.lo, node.hi) not in seen:
             seen.add((node.lo, node.hi))

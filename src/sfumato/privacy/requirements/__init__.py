@@ -29,6 +29,8 @@ REQUIREMENTS: dict[str, type[Requirement]] = {
 
 def parse_requirement(spec: dict[str, Any]) -> Requirement:
     """The requirement that a release file spells."""
+    if not isinstance(spec, dict):
+        raise ReleaseError(f"{spec!r} is not a requirement with its parameters")
     parameters = dict(spec)
     kind = REQUIREMENTS.get(parameters.pop("requirement", ""))
     if kind is None:

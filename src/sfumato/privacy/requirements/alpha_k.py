@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from sfumato.privacy.requirements.base import ROUNDING, Population, Requirement, expect, is_number
+from sfumato.privacy.requirements.base import ROUNDING, Population, Requirement, expect, is_number, is_whole
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from sfumato.privacy.requirements.base import Counts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,18 +25,18 @@ class AlphaK(Requirement):
 
     def __post_init__(self) -> None:
         expect(is_number(self.alpha) and 0 < self.alpha <= 1, f"alpha is {self.alpha!r}; expected a share above 0")
-        expect(isinstance(self.k, int) and self.k >= 1, f"k is {self.k!r}; expected a whole number of at least 1")
+        expect(is_whole(self.k) and self.k >= 1, f"k is {self.k!r}; expected a whole number of at least 1")
 
     @property
     def smallest_class(self) -> int:
         return self.k
 
-    def holds(self, counts: NDArray[np.int64], population: Population) -> NDArray[np.bool_]:  # noqa: ARG002
+    def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:  # noqa: ARG002
         total = counts.sum(-1)
-        return np.asarray((total >= self.k) & (counts.max(-1) <= self.alpha * total * (1 + ROUNDING)))
+        return np.asarray((total >= self.k - ROUNDING) & (counts.max(-1) <= self.alpha * total * (1 + ROUNDING)))
 
     def sentence(self) -> str:
         return (
-            f"each person shares a class with at least {self.k - 1} others, and at most {self.alpha:.0%} of a class "
+            f"each person is in a class of at least {self.k}, and at most {self.alpha:.0%} of a class "
             "have the same sensitive value"
         )

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
     from sfumato.schema import Axis
 
+    Counts = NDArray[np.int64] | NDArray[np.float64]
+
+LARGEST_PARAMETER = 1e12
+
 ROUNDING = 1e-9
 """Slack for comparisons of real numbers, far below what one row can change."""
 
@@ -24,7 +28,7 @@ ROUNDING = 1e-9
 class Population:
     """The whole published table, against which some requirements compare each class."""
 
-    counts: NDArray[np.int64]
+    counts: Counts
     axis: Axis
 
     @property
@@ -40,7 +44,7 @@ class Requirement(ABC):
     name: ClassVar[str]
 
     @abstractmethod
-    def holds(self, counts: NDArray[np.int64], population: Population) -> NDArray[np.bool_]:
+    def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
         """Whether each class satisfies the requirement: (classes, values) to (classes,)."""
 
     @abstractmethod
@@ -54,7 +58,8 @@ class Requirement(ABC):
 
     def spec(self) -> dict[str, Any]:
         """The requirement as `release.json` spells it."""
-        return {"requirement": self.name, **asdict(self)}
+        values = {key: value.item() if isinstance(value, np.generic) else value for key, value in asdict(self).items()}
+        return {"requirement": self.name, **values}
 
     def __str__(self) -> str:
         values = ", ".join(f"{key}={value}" for key, value in asdict(self).items())
@@ -67,6 +72,11 @@ def expect(condition: bool, message: str) -> None:
         raise ParameterError(message)
 
 
+def is_whole(value: object) -> bool:
+    """Whether a parameter is a whole number."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
 def is_number(value: object) -> bool:
-    """Whether a parameter is a finite number."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and bool(np.isfinite(value))
+    """Whether a parameter is a number of a size that can be computed with."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST_PARAMETER

@@ -13,6 +13,8 @@ from sfumato.privacy.requirements.base import ROUNDING, Population, Requirement,
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from sfumato.privacy.requirements.base import Counts
+
 
 @dataclass(frozen=True, kw_only=True)
 class BetaLikeness(Requirement):
@@ -24,8 +26,9 @@ class BetaLikeness(Requirement):
 
     def __post_init__(self) -> None:
         expect(is_number(self.beta) and self.beta > 0, f"beta is {self.beta!r}; expected a number above 0")
+        expect(isinstance(self.enhanced, bool), f"enhanced is {self.enhanced!r}; expected true or false")
 
-    def holds(self, counts: NDArray[np.int64], population: Population) -> NDArray[np.bool_]:
+    def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
         occurring = population.counts > 0
         q = population.shares[occurring]
         limit = np.minimum(self.beta, -np.log(q)) if self.enhanced else np.full_like(q, self.beta)

@@ -14,6 +14,11 @@ from sfumato.privacy.requirements.base import ROUNDING, Population, Requirement,
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from sfumato.privacy.requirements.base import Counts
+
+MOST = 50.0
+"""Odds beyond this exponent are beyond any table; the sentence stops there."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class DeltaDisclosure(Requirement):
@@ -25,7 +30,7 @@ class DeltaDisclosure(Requirement):
     def __post_init__(self) -> None:
         expect(is_number(self.delta) and self.delta >= 0, f"delta is {self.delta!r}; expected a number of at least 0")
 
-    def holds(self, counts: NDArray[np.int64], population: Population) -> NDArray[np.bool_]:
+    def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
         occurring = population.counts > 0
         with np.errstate(divide="ignore"):
             ratio = np.log(shares(counts[..., occurring])) - np.log(population.shares[occurring])
@@ -34,5 +39,5 @@ class DeltaDisclosure(Requirement):
     def sentence(self) -> str:
         return (
             "no sensitive value becomes more than "
-            f"{math.exp(self.delta):.3g} times likelier or less likely for anyone than for the whole table"
+            f"{math.exp(min(self.delta, MOST)):.3g} times likelier or less likely for anyone than for the whole table"
         )

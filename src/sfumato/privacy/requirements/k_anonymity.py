@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from sfumato.privacy.requirements.base import Population, Requirement, expect
+from sfumato.privacy.requirements.base import ROUNDING, Population, Requirement, expect, is_whole
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from sfumato.privacy.requirements.base import Counts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,15 +23,14 @@ class KAnonymity(Requirement):
     k: int
 
     def __post_init__(self) -> None:
-        whole = isinstance(self.k, int | np.integer) and not isinstance(self.k, bool)
-        expect(whole and self.k >= 1, f"k is {self.k!r}; expected a whole number of at least 1")
+        expect(is_whole(self.k) and self.k >= 1, f"k is {self.k!r}; expected a whole number of at least 1")
 
     @property
     def smallest_class(self) -> int:
         return self.k
 
-    def holds(self, counts: NDArray[np.int64], population: Population) -> NDArray[np.bool_]:  # noqa: ARG002
-        return np.asarray(counts.sum(-1) >= self.k)
+    def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:  # noqa: ARG002
+        return np.asarray(counts.sum(-1) >= self.k - ROUNDING)
 
     def sentence(self) -> str:
-        return f"each person shares a class with at least {self.k - 1} others"
+        return f"each person is in a class of at least {self.k}"

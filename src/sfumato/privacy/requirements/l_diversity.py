@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from sfumato.privacy.distances import shares
-from sfumato.privacy.requirements.base import ROUNDING, Population, Requirement, expect, is_number
+from sfumato.privacy.requirements.base import ROUNDING, Population, Requirement, expect, is_number, is_whole
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from sfumato.privacy.requirements.base import Counts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,8 +34,8 @@ class LDiversity(Requirement):
     def smallest_class(self) -> int:
         return math.ceil(self.l - ROUNDING)
 
-    def holds(self, counts: NDArray[np.int64], population: Population) -> NDArray[np.bool_]:  # noqa: ARG002
-        return np.asarray(counts.max(-1) * self.l <= counts.sum(-1) * (1 + ROUNDING))
+    def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:  # noqa: ARG002
+        return np.asarray(counts.max(-1) <= counts.sum(-1) / self.l * (1 + ROUNDING))
 
     def sentence(self) -> str:
         return f"no sensitive value can be pinned on anyone with more than {1 / self.l:.0%} confidence"
@@ -45,7 +47,7 @@ class DistinctLDiversity(LDiversity):
 
     name: ClassVar[str] = "distinct l-diversity"
 
-    def holds(self, counts: NDArray[np.int64], population: Population) -> NDArray[np.bool_]:  # noqa: ARG002
+    def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:  # noqa: ARG002
         return np.asarray(np.count_nonzero(counts, axis=-1) >= self.l)
 
     def sentence(self) -> str:
@@ -58,7 +60,7 @@ class EntropyLDiversity(LDiversity):
 
     name: ClassVar[str] = "entropy l-diversity"
 
-    def holds(self, counts: NDArray[np.int64], population: Population) -> NDArray[np.bool_]:  # noqa: ARG002
+    def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:  # noqa: ARG002
         p = shares(counts)
         entropy = -np.sum(p * np.log(p, out=np.zeros_like(p), where=p > 0), axis=-1)
         return np.asarray(entropy >= math.log(self.l) - ROUNDING)
@@ -76,12 +78,12 @@ class RecursiveLDiversity(LDiversity):
     c: float
 
     def __post_init__(self) -> None:
-        expect(isinstance(self.l, int) and self.l >= 1, f"l is {self.l!r}; expected a whole number of at least 1")
+        expect(is_whole(self.l) and self.l >= 1, f"l is {self.l!r}; expected a whole number of at least 1")
         expect(is_number(self.c) and self.c > 0, f"c is {self.c!r}; expected a number above 0")
 
-    def holds(self, counts: NDArray[np.int64], population: Population) -> NDArray[np.bool_]:  # noqa: ARG002
+    def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:  # noqa: ARG002
         falling = -np.sort(-counts, axis=-1)
-        return np.asarray(falling[..., 0] < self.c * falling[..., self.l - 1 :].sum(-1))
+        return np.asarray(falling[..., 0] < self.c * falling[..., self.l - 1 :].sum(-1) * (1 - ROUNDING))
 
     def sentence(self) -> str:
         return (

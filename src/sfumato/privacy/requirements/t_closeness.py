@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from sfumato.privacy.requirements.base import Counts
+
 
 @dataclass(frozen=True, kw_only=True)
 class TCloseness(Requirement):
@@ -30,7 +32,7 @@ class TCloseness(Requirement):
         kinds = get_args(Distance)
         expect(self.distance in kinds, f"distance is {self.distance!r}; expected one of {', '.join(kinds)}")
 
-    def holds(self, counts: NDArray[np.int64], population: Population) -> NDArray[np.bool_]:
+    def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
         apart = distance(shares(counts), population.shares, population.axis, self.distance)
         return apart <= self.t + ROUNDING
 

@@ -1,0 +1,23 @@
+"""The command line: parse, call, show. The only package that knows Typer and Rich.
+
+Nothing heavy is imported before a command runs, so that help answers at once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    try:
+        from sfumato.cli.app import run
+
+        return run(arguments)
+    except KeyboardInterrupt:
+        return 130

@@ -1,0 +1,104 @@
+"""The commands under one name, and what becomes of errors: one sentence on standard error and exit code 2."""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from sfumato.cli import demo, frontier, init, measure, publish, query, verify
+from sfumato.cli.show import one_line
+from sfumato.errors import SfumatoError
+from sfumato.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+NAME = "sfumato"
+BAD_INPUT = 2
+BROKEN_PIPE = 141
+"""What a shell reports of a program whose reader went away."""
+
+SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+app = typer.Typer(
+    name=NAME, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False, context_settings=SETTINGS
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"{NAME} {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True, epilog="\b\nExample: sfumato demo")
+def start(
+    context: typer.Context,
+    version: Annotated[  # noqa: ARG001
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Which version of this table of people should I publish? Anonymize, attack, measure, choose."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+for module in (demo, init, frontier, publish, measure, verify, query):
+    name = module.__name__.rpartition(".")[2]
+    app.command(name=name, epilog=f"\b\nExample: {module.EXAMPLE}", context_settings=SETTINGS)(module.command)
+
+
+@cache
+def program() -> TyperGroup:
+    """All commands, ready to run."""
+    made = typer.main.get_command(app)
+    assert isinstance(made, TyperGroup)
+    return made
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code; what a user can put right becomes one sentence."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        code = program().main(args=arguments, prog_name=NAME, standalone_mode=False)
+        sys.stdout.flush()
+    except (SystemExit, BrokenPipeError):
+        _forget_output()
+        return BROKEN_PIPE
+    except typer.TyperException as error:
+        return _refuse(_usage(error))
+    except SfumatoError as error:
+        return _refuse(str(error))
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        return _refuse(f"{place}{error.strerror or error}")
+    except MemoryError:
+        return _refuse("there is not enough memory for this table under this schema")
+    return int(code or 0)
+
+
+def _refuse(sentence: str) -> int:
+    print(f"{NAME}: {one_line(sentence)}", file=sys.stderr)
+    return BAD_INPUT
+
+
+def _usage(error: typer.TyperException) -> str:
+    message = one_line(error.format_message()).removesuffix(".")
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else NAME
+    return f"{message[:1].lower()}{message[1:]}; see {command} --help"
+
+
+def _forget_output() -> None:
+    """Nobody reads on: let the interpreter's last flush go nowhere."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):
+        return

@@ -1,0 +1,92 @@
+"""`sfumato demo`: the whole story on a made-up town."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sfumato.cli.show import note, say
+from sfumato.cli.study import Study, place
+
+if TYPE_CHECKING:
+    from sfumato.engines import Table
+    from sfumato.trials.frontier import Frontier
+
+EXAMPLE = "sfumato demo --rows 2000 -o sfumato-demo"
+QUESTION = "age >= 60 and sex = 'Female' and condition in ('Heart disease', 'Diabetes')"
+FEWEST_ROWS = 100
+MOST_ROWS = 1_000_000
+
+
+def command(
+    rows: Annotated[
+        int, typer.Option("--rows", min=FEWEST_ROWS, max=MOST_ROWS, help="How many residents the town has.")
+    ] = 5_000,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where to write everything.")
+    ] = Path("sfumato-demo"),
+) -> None:
+    """See the whole story on built-in data, in under a minute.
+
+    A made-up town is written to the folder; every method is tried on it, attacked and used; the recommended release is
+    published, verified and asked. Running it again replaces only what it wrote itself.
+    """
+    from sfumato.engines import read
+
+    study = Study(folder=output)
+    data, schema = _write_town(study, rows)
+    table = read(data, schema)
+    say(f"1. {data} is a made-up town of {table.n:,} residents, described by {schema}.")
+    note("Trying every method; this takes some seconds.")
+    frontier = study.try_all(table, None, None)
+    _tell(study, frontier)
+
+
+def _write_town(study: Study, rows: int) -> tuple[Path, Path]:
+    """The town's table and schema, in a folder that is new or an earlier demo's."""
+    from sfumato.errors import ParameterError
+    from sfumato.samples.town import SCHEMA_PATH, residents
+
+    data, schema = study.folder / "town.csv", study.folder / "town.toml"
+    text = SCHEMA_PATH.read_text(encoding="utf-8")
+    ours = schema.is_file() and schema.read_bytes() == text.encode()
+    for path in (data, schema):
+        if path.exists() and not ours:
+            raise ParameterError(f"{path}: this is not what the demo writes; choose another folder with -o")
+    study.check(ours=ours)
+    study.folder.mkdir(parents=True, exist_ok=True)
+    place(schema, text)
+    place(data, residents(rows).write_csv())
+    return data, schema
+
+
+def _tell(study: Study, frontier: Frontier) -> None:
+    from sfumato.release import Release
+
+    recommendation = frontier.recommend()
+    from sfumato.report import write_report
+
+    write_report(frontier, study.folder, recommendation)
+    quasi = ", ".join(axis.name for axis in frontier.table.schema.quasi)
+    alone = frontier.reference("original", "singled_out")
+    say(f"   {alone:.0%} of them are alone with their {quasi}: who knows these finds their condition in the table.")
+    say(f"2. {len(frontier.trials)} ways to publish the table were tried, attacked and used.")
+    say(f"3. {recommendation.trial.make().label} is recommended, {recommendation.rule}:")
+    for verdict in recommendation.verdicts:
+        title = frontier.measures[verdict.measure].title
+        say(f"{verdict.grade}  {title}. {verdict.sentence}", indent=5)
+    study.publish(recommendation)
+    release = Release.load(study.release).verified()
+    say(f"4. The release is in {study.release}. Its claim was recomputed from the published files and holds:")
+    say(f"{release.claim.sentence()}.", indent=5)
+    say(f"5. Its recipient asks for {QUESTION}:")
+    say(f"the release says {release.query(QUESTION):,.1f}, the truth is {_truth(frontier.table):,}.", indent=5)
+    say(f"The report, with every trial and all figures: {study.report}")
+
+
+def _truth(table: Table) -> int:
+    from sfumato.release.query import parse_query
+
+    return parse_query(QUESTION, table.schema).matches(table)

@@ -1,0 +1,158 @@
+"""`sfumato frontier`: try every method, and recommend what to publish."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sfumato.cli.options import File, Json, Parquet, Quasi, Sensitive, names
+from sfumato.cli.show import explained, heading, note, number, print_json, say
+from sfumato.cli.study import MEASURES, TRIALS, Study, place
+
+if TYPE_CHECKING:
+    from sfumato.engines import Table
+    from sfumato.methods import Method
+    from sfumato.release import Release
+    from sfumato.schema import Schema
+    from sfumato.trials.recommendation import Recommendation
+
+EXAMPLE = "sfumato frontier people.csv --schema people.toml -o out"
+PROPOSED = "schema.toml"
+
+
+def command(
+    file: File,
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", metavar="FOLDER", show_default=False,
+            help="Where to write the report, the trials and, in a folder of its own, the release.",
+        ),
+    ],
+    schema: Annotated[
+        Path | None,
+        typer.Option("--schema", metavar="TOML", show_default=False, help="The schema of the table."),
+    ] = None,
+    sensitive: Sensitive = None,
+    quasi: Quasi = None,
+    max_p_loss: Annotated[
+        float | None, typer.Option("--max-p-loss", help="The largest belief shift to allow for anyone.")
+    ] = None,
+    max_breach: Annotated[
+        float | None, typer.Option("--max-breach", help="The largest gain of a statistical adversary to allow.")
+    ] = None,
+    max_query_error: Annotated[
+        float | None, typer.Option("--max-query-error", help="The largest median error of counts to allow.")
+    ] = None,
+    allow_exact: Annotated[
+        bool, typer.Option("--allow-exact", help="Recommend releases that show who is in the table, too.")
+    ] = False,
+    method: Annotated[
+        list[str] | None,
+        typer.Option("--method", metavar="NAME", show_default=False, help="Try only this method; may be repeated."),
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option("--workers", min=1, show_default=False, help="Processes; one per core by default.")
+    ] = None,
+    save: Annotated[bool, typer.Option("--save/--no-save", help="Write the recommended release.")] = True,
+    parquet: Parquet = False,
+    as_json: Json = False,
+) -> None:
+    """Try every method on a table and recommend what to publish.
+
+    Every method runs at many settings, and every release is measured. Give a schema, or name the sensitive column to
+    have one proposed. Finished trials are stored as they end; the same command goes on where an earlier one stopped.
+    """
+    study = Study(folder=output)
+    study.check(ours=(output / TRIALS).exists())
+    declared = _schema(file, schema, sensitive, names(quasi), output)
+    table = _read(file, declared)
+    frontier = study.try_all(table, _methods(method, table), workers)
+    recommendation = frontier.recommend(
+        max_p_loss=max_p_loss, max_breach=max_breach, max_query_error=max_query_error, allow_exact=allow_exact
+    )
+    from sfumato.report import write_report
+
+    files = write_report(frontier, output, recommendation)
+    if schema is None:
+        files.append(_keep_proposal(declared, output))
+    release = study.publish(recommendation, parquet=parquet) if save else None
+    if as_json:
+        spec = {"label": recommendation.trial.make().label, **recommendation.spec(), "files": list(map(str, files))}
+        print_json(spec | ({"release": str(study.release), "claim": release.claim.spec()} if release else {}))
+    else:
+        show_recommendation(recommendation)
+        _show_files(study, release)
+
+
+def _read(file: Path, schema: Schema) -> Table:
+    from sfumato.engines import read
+
+    return read(file, schema)
+
+
+def _schema(
+    file: Path, schema: Path | None, sensitive: str | None, quasi: tuple[str, ...], output: Path
+) -> Schema:
+    from sfumato.engines.propose import propose, to_toml
+    from sfumato.errors import ParameterError
+    from sfumato.schema import Schema
+
+    if (schema is None) == (sensitive is None):
+        raise ParameterError("give either --schema, or --sensitive to have a schema proposed")
+    if schema is not None:
+        if quasi:
+            raise ParameterError("--quasi means nothing with --schema; the schema names the quasi-identifiers")
+        return Schema.load(schema)
+    assert sensitive is not None
+    proposed = propose(file, sensitive, quasi)
+    kept = output / PROPOSED
+    if kept.exists() and kept.read_bytes() != to_toml(proposed).encode():
+        raise ParameterError(f"{kept}: this differs from what would be proposed; give --schema {kept} to use it")
+    note(f"The schema was proposed from the rows; look it through in {kept}, and give it as --schema next time.")
+    return proposed
+
+
+def _keep_proposal(schema: Schema, output: Path) -> Path:
+    from sfumato.engines.propose import to_toml
+
+    place(output / PROPOSED, to_toml(schema))
+    return output / PROPOSED
+
+
+def _methods(wanted: list[str] | None, table: Table) -> list[Method] | None:
+    from sfumato.errors import ParameterError
+    from sfumato.methods import METHODS
+
+    if not wanted:
+        return None
+    for name in wanted:
+        if name not in METHODS:
+            raise ParameterError(f"{name!r} is not a known method; expected one of {', '.join(METHODS)}")
+    return [setting for name in dict.fromkeys(wanted) for setting in METHODS[name].grid(table)]
+
+
+def show_recommendation(recommendation: Recommendation) -> None:
+    """The setting, why it was chosen, and how good it is."""
+    measures = recommendation.frontier.measures
+    heading(f"Recommended: {recommendation.trial.make().label}, {recommendation.rule}")
+    for sentence in recommendation.why:
+        say(sentence)
+    heading("How good is it?")
+    explained(
+        [
+            ((verdict.grade, measures[verdict.measure].title, number(verdict.value)), verdict.sentence)
+            for verdict in recommendation.verdicts
+        ]
+    )
+    say()
+
+
+def _show_files(study: Study, release: Release | None) -> None:
+    if release:
+        say(f"The release, to publish: {study.release}")
+    say(f"For your eyes only, the trials and what the release measures: {study.folder / TRIALS}, "
+        f"{study.folder / MEASURES}" if release else f"For your eyes only, the trials: {study.folder / TRIALS}")
+    say(f"For your eyes only, the report: {study.report}")

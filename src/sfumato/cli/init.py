@@ -1,0 +1,64 @@
+"""`sfumato init`: propose a schema to edit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sfumato.cli.options import File, Quasi, names
+from sfumato.cli.show import columns, say
+from sfumato.cli.study import place
+
+if TYPE_CHECKING:
+    from sfumato.schema import Schema
+
+EXAMPLE = "sfumato init people.csv --sensitive disease"
+
+
+def command(
+    file: File,
+    sensitive: Annotated[
+        str, typer.Option("--sensitive", metavar="COLUMN", show_default=False, help="The sensitive column.")
+    ],
+    quasi: Quasi = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="TOML", show_default=False,
+            help="Where to write the schema; by default the name of the table with .toml, in this folder.",
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a schema that is already there.")] = False,
+) -> None:
+    """Propose a schema for a table, to look through and edit.
+
+    Bounds and categories are read off the rows and marked so: replace them by what is public knowledge.
+    """
+    from sfumato.engines.propose import propose, to_toml
+    from sfumato.errors import ParameterError
+
+    target = output or Path(f"{file.name.split('.')[0] or 'schema'}.toml")
+    if target.exists() and not force:
+        raise ParameterError(f"{target}: this already exists; choose another name with -o, or give --force")
+    schema = propose(file, sensitive, names(quasi))
+    place(target, to_toml(schema))
+    _show(schema)
+    say()
+    say(f"The schema is in {target}. Look it through before you rely on it.")
+
+
+def _show(schema: Schema) -> None:
+    columns(
+        ("Column", "Role", "Values", "Read off the data"),
+        [
+            (column.name, column.role, column.axis.expected if column.axis else "", ", ".join(column.from_data))
+            for column in schema.columns
+        ],
+    )
+    say()
+    for role, meaning in (("identifier", "taken as identifiers, and dropped"), ("ignore", "left out")):
+        found = [column.name for column in schema.columns if column.role == role]
+        if found:
+            say(f"Columns {meaning}: {', '.join(found)}.")

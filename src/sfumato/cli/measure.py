@@ -1,0 +1,72 @@
+"""`sfumato measure`: attack a release, use it, and say what each number means."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sfumato.cli.options import File, Json, SchemaFile
+from sfumato.cli.show import BETTER, explained, heading, measurements, number, print_json, say
+
+if TYPE_CHECKING:
+    from sfumato.measurement import Measurement
+    from sfumato.release import Release
+    from sfumato.schema import Schema
+
+EXAMPLE = "sfumato measure people.csv release --schema people.toml"
+FAMILIES = {
+    "privacy": "Privacy: what an adversary learns",
+    "utility": "Utility: what a recipient can still do",
+    "shape": "Shape: what the release looks like",
+}
+
+
+def command(
+    file: File,
+    release: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RELEASE", show_default=False,
+            help="A release folder, or a CSV or Parquet file that another tool anonymized.",
+        ),
+    ],
+    schema: SchemaFile,
+    as_json: Json = False,
+) -> None:
+    """Measure how private and how useful a release is.
+
+    The release may be a file that another tool made. The figures are computed on the real data: they are for
+    the publisher and not to be published.
+    """
+    from sfumato.engines import read
+    from sfumato.trials.measure import measure
+
+    table = read(file, schema)
+    published, suppressed = _read_release(release, table.schema)
+    found = measure(table, published)
+    if as_json:
+        print_json(measurements(found))
+        return
+    say(f"{release} stands for {published.rows:,.0f} of {table.n:,} rows.")
+    if suppressed:
+        say(f"{suppressed:,} more stand in it with every quasi-identifier suppressed, and count as left out.")
+    for family, title in FAMILIES.items():
+        rows = [item for item in found.values() if item.measure.family == family]
+        heading(title)
+        explained([(_cells(item), item.measure.sentence) for item in rows])
+
+
+def _read_release(path: Path, schema: Schema) -> tuple[Release, int]:
+    """The release, and how many rows it publishes as suppressed."""
+    from sfumato.release import Published, Release
+
+    if path.is_dir():
+        return Release.load(path), 0
+    published = Published.read(path, schema)
+    return published.release, published.suppressed
+
+
+def _cells(item: Measurement) -> tuple[str, str, str, str]:
+    return item.measure.title, number(item.value), item.measure.unit, BETTER[item.measure.direction]

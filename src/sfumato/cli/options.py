@@ -1,0 +1,37 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+File = Annotated[
+    Path, typer.Argument(metavar="FILE", show_default=False, help="The table: CSV (.gz too) or Parquet.")
+]
+ReleaseFolder = Annotated[
+    Path, typer.Argument(metavar="RELEASE", show_default=False, help="A release folder.")
+]
+SchemaFile = Annotated[
+    Path, typer.Option("--schema", metavar="TOML", show_default=False, help="The schema of the table.")
+]
+Sensitive = Annotated[
+    str | None,
+    typer.Option("--sensitive", metavar="COLUMN", show_default=False, help="The sensitive column."),
+]
+Quasi = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--quasi", metavar="A,B,C", show_default=False,
+        help="Columns that others may know about a person; without any, columns with few values are taken.",
+    ),
+]
+Parquet = Annotated[bool, typer.Option("--parquet", help="Write the release as Parquet instead of CSV.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the figures as JSON and nothing else.")]
+
+
+def names(given: list[str] | None) -> tuple[str, ...]:
+    """Column names given one by one or with commas between them."""
+    parts = [part.strip() for text in given or [] for part in text.split(",")]
+    return tuple(dict.fromkeys(part for part in parts if part))

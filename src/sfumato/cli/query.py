@@ -1,0 +1,34 @@
+"""`sfumato query`: ask a release what its recipient would ask."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from sfumato.cli.options import Json, ReleaseFolder
+from sfumato.cli.show import print_json, say
+
+EXAMPLE = "sfumato query release \"age >= 40 and sex = 'Male'\""
+
+
+def command(
+    release: ReleaseFolder,
+    conditions: Annotated[
+        str,
+        typer.Argument(
+            metavar="CONDITIONS", show_default=False,
+            help="Conditions joined by and: = != < <= > >=, in (a, b), not in (a, b), between a and b, is missing.",
+        ),
+    ],
+    as_json: Json = False,
+) -> None:
+    """Estimate from a release how many people satisfy conditions."""
+    from sfumato.release import Release
+
+    published = Release.load(release)
+    estimate = published.query(conditions)
+    if as_json:
+        print_json({"query": conditions, "estimate": estimate, "rows": published.rows})
+    else:
+        say(f"About {estimate:,.1f} of {published.rows:,.0f} people.")

@@ -1,0 +1,44 @@
+"""The command reference, made of the commands' own help: `python -m sfumato.cli.reference > docs/commands.md`."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING
+
+import typer
+
+from sfumato.cli.app import NAME, SETTINGS, program
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+WIDTH = 100
+INTRODUCTION = """\
+# Commands
+
+Every command prints its results on standard output, and progress and notes on standard error. With `--json`, standard
+output holds JSON and nothing else. Exit codes: 0, done; 1, `verify` found that a claim does not hold or is not there;
+2, something was wrong with what the command was given, and one sentence on standard error says what; 130, interrupted.
+"""
+
+
+def contexts() -> Iterator[typer.Context]:
+    """The program and then each of its commands, ready to show its help at a fixed width."""
+    top = typer.Context(program(), info_name=NAME, terminal_width=WIDTH, **SETTINGS)
+    yield top
+    for name, command in program().commands.items():
+        yield typer.Context(command, info_name=name, parent=top, terminal_width=WIDTH)
+
+
+def command_reference() -> str:
+    """The whole reference as Markdown."""
+    parts = [INTRODUCTION]
+    for context in contexts():
+        help_text = inspect.cleandoc(context.get_help())
+        lines = "\n".join(line.rstrip() for line in help_text.splitlines())
+        parts.append(f"## {context.command_path}\n\n```text\n{lines}\n```\n")
+    return "\n".join(parts)
+
+
+if __name__ == "__main__":
+    print(command_reference(), end="")

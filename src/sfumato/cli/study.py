@@ -1,0 +1,140 @@
+"""A study in a folder: the trials, the report and, apart from these, the recommended release.
+
+What a study wrote it may replace; anything else in the folder is left alone.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from sfumato.cli.show import measurements, note, to_json, trial_progress
+from sfumato.errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sfumato.engines import Table
+    from sfumato.measurement import Measurement
+    from sfumato.methods import Method
+    from sfumato.release import Release
+    from sfumato.trials.frontier import Frontier
+    from sfumato.trials.recommendation import Recommendation
+    from sfumato.trials.trial import Trial
+
+TRIALS = "trials.jsonl"
+RELEASE = "release"
+MEASURES = "measures.json"
+REPORT = ("report.html", "frontier.json", "frontier.csv", "frontier.png", "frontier.svg")
+INTERRUPTED = 130
+
+
+@dataclass(frozen=True, kw_only=True)
+class Study:
+    """Where a study lies, and what is in it."""
+
+    folder: Path
+
+    @property
+    def release(self) -> Path:
+        """The folder of the recommended release."""
+        return self.folder / RELEASE
+
+    @property
+    def report(self) -> Path:
+        """The page to look at."""
+        return self.folder / REPORT[0]
+
+    def check(self, *, ours: bool) -> None:
+        """Refuse a folder in which something would be overwritten that no study wrote."""
+        if self.folder.exists() and not self.folder.is_dir():
+            raise ParameterError(f"{self.folder}: this is a file; expected a folder for the report")
+        for place in (self.folder.resolve(), *self.folder.resolve().parents):
+            if (place / "release.json").exists():
+                raise ParameterError(
+                    f"{self.folder}: this lies in the release {place}; a report is for the publisher's eyes only"
+                )
+        for name in (*REPORT, MEASURES, RELEASE):
+            if (self.folder / name).exists() and not ours:
+                raise ParameterError(
+                    f"{self.folder / name}: this already exists and comes from elsewhere; choose another folder with -o"
+                )
+        if self.release.exists() and not self._wrote_release():
+            raise ParameterError(f"{self.release}: this holds more than a release written here; move it away first")
+
+    def _wrote_release(self) -> bool:
+        from sfumato.errors import ReleaseError
+        from sfumato.release.description import DESCRIPTION, Description
+
+        try:
+            known = {DESCRIPTION, *Description.read(self.release).files.values()}
+        except ReleaseError:
+            return False
+        return (self.folder / MEASURES).exists() and {path.name for path in self.release.iterdir()} <= known
+
+    def try_all(self, table: Table, methods: Sequence[Method] | None, workers: int | None) -> Frontier:
+        """Try every setting; what was tried before is taken from the folder."""
+        from sfumato.trials.frontier import frontier
+
+        reached = (0, 0)
+        try:
+            with trial_progress() as show:
+
+                def progress(trial: Trial, done: int, total: int) -> None:
+                    nonlocal reached
+                    reached = (done, total)
+                    show(trial, done, total)
+
+                return frontier(table, methods, folder=self.folder, workers=workers, progress=progress)
+        except KeyboardInterrupt:
+            done, total = reached
+            file = self.folder / TRIALS
+            stored = f"{done} of {total} trials are stored in {file}" if done else "no trial is stored yet"
+            note(f"Interrupted; {stored}; run the same command again to go on.")
+            raise typer.Exit(INTERRUPTED) from None
+
+    def publish(self, recommendation: Recommendation, *, parquet: bool = False) -> Release:
+        """Write the recommended release in place of an earlier one, and what it measures beside it."""
+        from sfumato.trials.measure import measure
+
+        release = recommendation.publish()
+        table = recommendation.frontier.table
+        place(self.folder / MEASURES, _about(recommendation, release, measure(table, release)))
+        with tempfile.TemporaryDirectory(prefix=f".{RELEASE}.", dir=self.folder) as temporary:
+            earlier, new = Path(temporary) / "earlier", Path(temporary) / "new"
+            release.save(new, parquet=parquet)
+            if self.release.exists():
+                self.release.rename(earlier)
+            try:
+                new.rename(self.release)
+            except BaseException:
+                if earlier.exists():
+                    earlier.rename(self.release)
+                raise
+        return release
+
+
+def _about(recommendation: Recommendation, release: Release, found: dict[str, Measurement]) -> str:
+    spec: dict[str, Any] = {
+        "about": "measured on the real data, for the publisher's eyes; not to be published",
+        "release": RELEASE,
+        "setting": recommendation.trial.make().label,
+        "claim": release.claim.spec(),
+        "measures": measurements(found),
+    }
+    return to_json(spec) + "\n"
+
+
+def place(target: Path, text: str) -> None:
+    """Write a text file that is never half there."""
+    unfinished = target.with_name(f".{target.name}.partial")
+    try:
+        unfinished.write_text(text, encoding="utf-8")
+        os.replace(unfinished, target)
+    finally:
+        unfinished.unlink(missing_ok=True)

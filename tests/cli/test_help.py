@@ -1,0 +1,124 @@
+"""Help: quick, complete, each with an example that works, and the same as in the command reference."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import typer
+
+from sfumato.cli.app import SETTINGS, program
+from sfumato.cli.reference import command_reference, contexts
+from sfumato.methods import METHODS
+from sfumato.version import __version__
+
+if TYPE_CHECKING:
+
+    from conftest import Run
+
+ROOT = Path(__file__).resolve().parents[2]
+CONTEXTS = {context.command_path: context for context in contexts()}
+COMMANDS = {path: context for path, context in CONTEXTS.items() if context.parent}
+SLOW_MODULES = ("numpy", "polars", "numba", "scipy", "altair", "jinja2", "rich", "pydantic")
+MOST_SECONDS = 0.5
+
+
+def example(context: typer.Context) -> list[str]:
+    """The words of the example that a command's help ends with, without the program's name."""
+    last = context.get_help().strip().splitlines()[-1].strip()
+    assert last.startswith("Example: sfumato"), last
+    return shlex.split(last.removeprefix("Example: "))[1:]
+
+
+def test_the_commands_are_the_ones_promised() -> None:
+    assert list(program().commands) == ["demo", "init", "frontier", "publish", "measure", "verify", "query"]
+
+
+@pytest.mark.parametrize("path", CONTEXTS)
+def test_help_ends_with_an_example_that_parses(path: str) -> None:
+    words = example(CONTEXTS[path])
+    if path != "sfumato":
+        assert words[0] == path.split()[1]
+    command = program().commands[words[0]]
+    assert command.make_context(words[0], words[1:]).params
+
+
+@pytest.mark.parametrize("path", CONTEXTS)
+def test_every_option_and_argument_is_explained(path: str) -> None:
+    context = CONTEXTS[path]
+    parameters = context.command.get_params(context)
+    assert parameters
+    for parameter in parameters:
+        assert getattr(parameter, "help", None), f"{path} {parameter.name}"
+        assert parameter.help.endswith("."), f"{path} {parameter.name}"
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+def test_the_first_sentence_fits_into_the_list_of_commands(path: str) -> None:
+    first = (COMMANDS[path].command.help or "").split("\n\n")[0]
+    assert first.endswith(".")
+    narrow = typer.Context(program(), info_name="sfumato", terminal_width=80, **SETTINGS)
+    assert first in narrow.get_help()
+
+
+@pytest.mark.parametrize("path", ["publish", "measure", "verify", "query", "frontier"])
+def test_commands_that_print_figures_print_json(path: str) -> None:
+    assert "--json" in COMMANDS[f"sfumato {path}"].get_help()
+
+
+def test_every_method_is_named_in_the_help_of_publish() -> None:
+    text = COMMANDS["sfumato publish"].get_help()
+    assert [name for name in METHODS if name not in text] == []
+
+
+def test_the_command_reference_is_up_to_date() -> None:
+    written = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    assert written == command_reference(), "run python -m sfumato.cli.reference > docs/commands.md"
+
+
+def test_the_command_reference_does_not_depend_on_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = command_reference()
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert command_reference() == usual
+    assert "\x1b" not in usual
+
+
+def test_version_and_no_command(run: Run) -> None:
+    assert run("--version").out == f"sfumato {__version__}\n"
+    bare = run()
+    assert bare.code == 0
+    assert bare.out == run("--help").out
+    assert "Commands:" in bare.out
+
+
+def test_help_answers_at_once(tmp_path: Path) -> None:
+    """Best of several runs, with byte code compiled as an installed program has it."""
+    environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(tmp_path)}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    best = float("inf")
+    for _ in range(10):
+        started = time.perf_counter()
+        command = [sys.executable, "-m", "sfumato.cli", "--help"]
+        subprocess.run(command, env=environment, check=True, capture_output=True)
+        best = min(best, time.perf_counter() - started)
+        if best < MOST_SECONDS:
+            break
+    assert best < MOST_SECONDS
+
+
+def test_help_loads_nothing_slow() -> None:
+    """What makes help quick, told apart from how busy the machine is."""
+    script = (
+        "import sys; from sfumato.cli import main; main(['--help']); "
+        f"sys.exit(' '.join(name for name in {SLOW_MODULES!r} if name in sys.modules) or None)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Commands:" in done.stdout

@@ -1,0 +1,228 @@
+"""What every method must keep, for every setting of its grid: run on whatever is registered."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reference import holds
+from sfumato.engines import Table, read
+from sfumato.errors import ParameterError, SfumatoError, UnsatisfiableError
+from sfumato.methods import METHODS, Anatomy, Method, Mondrian, Original, make_method
+from sfumato.privacy.claims import Claim, NoGuarantee
+from sfumato.privacy.noise import SimulatedSource
+from sfumato.privacy.requirements import REQUIREMENTS, Population
+from sfumato.release import Provenance, Release
+from sfumato.schema import Schema
+from sfumato.trials.trial import trial_id
+from strategies import TableCase, tables
+
+REQUIREMENT_PARAMETERS: dict[str, dict[str, Any]] = {
+    "k-anonymity": {"k": 2},
+    "l-diversity": {"l": 1.1},
+    "distinct l-diversity": {"l": 2},
+    "entropy l-diversity": {"l": 1.05},
+    "recursive (c,l)-diversity": {"l": 1, "c": 2.5},
+    "t-closeness": {"t": 0.3, "distance": "hierarchical"},
+    "delta-disclosure": {"delta": 1.5},
+    "(alpha,k)-anonymity": {"alpha": 0.95, "k": 2},
+    "beta-likeness": {"beta": 2.0, "enhanced": True},
+}
+
+
+def settings_of(name: str, table: Table) -> list[Method]:
+    """The grid of a method and, where it takes any requirement, one setting with each."""
+    found: list[Method] = list(METHODS[name].grid(table))
+    if name == "mondrian":
+        found += [
+            make_method(name, {"requirements": [{"requirement": requirement, **parameters}], "cut": cut})
+            for requirement, parameters in REQUIREMENT_PARAMETERS.items()
+            for cut in ("ncp", "median")
+        ]
+    return found
+
+
+def check_release(method: Method, table: Table, release: Release) -> None:
+    """Everything that holds for a release of a method that adds no noise."""
+    assert release.verified() is release
+    assert release.rows == table.n
+    assert (release.weights > 0).all()
+    in_boxes = np.bincount(release.group_of, release.weights, len(release.histograms))
+    assert np.array_equal(in_boxes, release.histograms.sum(axis=1))
+    assert (release.histograms >= 0).all()
+    assert np.array_equal(release.overall, table.overall)
+    assert isinstance(release.claim, Claim)
+    assert release.claim == method.claim
+    assert release.claim.sentence()
+    assert release.provenance == Provenance(method=method.name, parameters=method.parameters())
+    assert json.loads(json.dumps(release.provenance.parameters)) == release.provenance.parameters
+    assert release.schema.spec() == table.schema.public().spec()
+
+
+def check_everyone_is_covered(case: TableCase, release: Release) -> None:
+    """A person stands in a box that holds their point, in a group with their value."""
+    spans = [[release.boxes.span(box, i) for i in range(len(case.case.quasi))] for box in range(len(release.boxes))]
+    for point, value in set(case.people):
+        assert any(
+            holds(box, point) and release.histograms[group, value] > 0
+            for box, group in zip(spans, release.group_of, strict=True)
+        )
+
+
+def can_be_met(method: Method, table: Table) -> bool:
+    """Whether the whole table as one class, or in buckets, satisfies what the method requires."""
+    if isinstance(method, Anatomy):
+        return bool(method.l * table.overall.max() <= table.n)
+    if isinstance(method, Mondrian):
+        population = Population(table.overall, table.schema.sensitive)
+        return all(bool(item.holds(table.overall[None, :], population)[0]) for item in method.all_requirements)
+    return True
+
+
+@pytest.mark.parametrize("name", sorted(METHODS))
+@settings(max_examples=12)
+@given(case=tables(most_rows=40, most_quasi=3, most=6))
+def test_every_setting_keeps_the_contract(name: str, case: TableCase) -> None:
+    table, fingerprint = case.table, case.table.fingerprint
+    for method in settings_of(name, table):
+        try:
+            release = method.publish(table)
+        except UnsatisfiableError:
+            assert not can_be_met(method, table)
+            continue
+        check_release(method, table, release)
+        check_everyone_is_covered(case, release)
+    assert Table.fingerprint.func(table) == fingerprint, "publishing changed the table"
+
+
+@pytest.mark.parametrize("name", sorted(METHODS))
+@settings(max_examples=8)
+@given(case=tables(most_rows=30, most_quasi=3, most=6), shuffler=st.randoms(use_true_random=False))
+def test_a_release_does_not_depend_on_the_order_of_rows(
+    name: str, case: TableCase, shuffler: random.Random
+) -> None:
+    order = list(range(len(case.rows)))
+    shuffler.shuffle(order)
+    other = read(case.frame[order], case.case.schema)
+    for method in settings_of(name, case.table)[::5]:
+        try:
+            ours, theirs = (method.publish(table, SimulatedSource(3)) for table in (case.table, other))
+        except UnsatisfiableError:
+            continue
+        for field in ("weights", "group_of", "histograms"):
+            assert np.array_equal(getattr(ours, field), getattr(theirs, field))
+        for field in ("lo", "hi", "missing"):
+            assert np.array_equal(getattr(ours.boxes, field), getattr(theirs.boxes, field))
+        seeded = NoGuarantee(reason="seeded") if method.randomized else method.claim
+        assert ours.claim == seeded
+
+
+@pytest.mark.parametrize("name", sorted(METHODS))
+@settings(max_examples=5)
+@given(case=tables(most_rows=40))
+def test_parameters_survive_json_and_name_the_setting(name: str, case: TableCase) -> None:
+    found = settings_of(name, case.table)
+    for method in found:
+        again = make_method(name, json.loads(json.dumps(method.parameters())))
+        assert again == method
+        assert (again.label, again.series, again.claim) == (method.label, method.series, method.claim)
+        assert method.name == name
+        assert method.label
+    assert len({trial_id(method) for method in found}) == len(found)
+    assert len({method.label for method in found}) == len(found)
+
+
+def test_every_requirement_is_tried() -> None:
+    assert set(REQUIREMENT_PARAMETERS) == set(REQUIREMENTS)
+
+
+def with_keep(rows: int = 60) -> tuple[Table, pl.DataFrame]:
+    columns = {
+        "age": {"role": "quasi", "kind": "numeric", "min": 0, "max": 9},
+        "sex": {"role": "quasi", "kind": "categorical", "values": ["f", "m"], "nullable": True},
+        "illness": {"role": "sensitive", "kind": "categorical", "values": ["a", "b", "c", "d"]},
+        "note": {"role": "keep"},
+    }
+    generator = random.Random(5)
+    frame = pl.DataFrame(
+        {
+            "age": [generator.randrange(10) for _ in range(rows)],
+            "sex": [generator.choice(["f", "m", None]) for _ in range(rows)],
+            "illness": [generator.choice("abcd") for _ in range(rows)],
+            "note": [f"note {i}" for i in range(rows)],
+        }
+    )
+    return read(frame, Schema.parse({"columns": columns})), frame
+
+
+@pytest.mark.parametrize("name", sorted(METHODS))
+def test_kept_columns_stay_with_their_rows(name: str) -> None:
+    """The settings that a method's grid offers for such a table keep the column beside the right person."""
+    table, frame = with_keep()
+    for method in METHODS[name].grid(table):
+        release = method.publish(table)
+        assert release.kept is not None
+        assert sorted(release.kept["note"]) == sorted(frame["note"])
+        by_note = {row["note"]: row for row in release.kept.iter_rows(named=True)}
+        for person in frame.iter_rows(named=True):
+            row = by_note[person["note"]]
+            assert "abcd"[row["value"]] == person["illness"]
+            age, sex = (release.boxes.span(row["box"], axis) for axis in (0, 1))
+            assert age.lo <= person["age"] <= age.hi
+            assert sex.missing if person["sex"] is None else sex.lo <= "fm".index(person["sex"]) <= sex.hi
+
+
+@pytest.mark.parametrize("method", [Anatomy(l=2), Mondrian(k=2, recoding="bucketize")])
+def test_methods_that_take_rows_apart_refuse_kept_columns(method: Method) -> None:
+    with pytest.raises(ParameterError, match=r"the column 'note' has role keep, but .+"):
+        method.publish(with_keep()[0])
+
+
+def test_a_method_that_takes_rows_apart_offers_nothing_for_kept_columns() -> None:
+    table = with_keep()[0]
+    offered = [method for kind in METHODS.values() for method in kind.grid(table)]
+    assert Counter(method.parameters().get("recoding", "generalize") for method in offered)["bucketize"] == 0
+    assert not any(isinstance(method, Anatomy) for method in offered)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "message"),
+    [
+        ("datafly", {}, "'datafly' is not a known method; expected one of original"),
+        ("mondrian", {"kk": 3}, "mondrian does not take the parameters kk"),
+        ("mondrian", {}, "at least one requirement"),
+        ("anatomy", {}, "anatomy does not take the parameters none"),
+        ("original", {"k": 2}, "original does not take the parameters k"),
+        ("mondrian", {"requirements": [{"requirement": "z-anonymity"}]}, "not a known requirement"),
+    ],
+)
+def test_unknown_names_and_parameters_are_refused(name: str, parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(SfumatoError, match=message):
+        make_method(name, parameters)
+
+
+def test_a_release_that_breaks_its_claim_is_noticed() -> None:
+    """The contract's own check: a release under somebody else's claim fails it."""
+    table = with_keep()[0]
+    release = Original().publish(table)
+    check_release(Original(), table, release)
+    broken = Release(
+        schema=release.schema, boxes=release.boxes, weights=release.weights, group_of=release.group_of,
+        histograms=release.histograms, claim=Mondrian(k=50).claim, provenance=release.provenance,
+    )
+    with pytest.raises(SfumatoError, match="does not keep its claim"):
+        check_release(Mondrian(k=50), table, broken)
+    lighter = Release(
+        schema=release.schema, boxes=release.boxes, weights=release.weights + 1, group_of=release.group_of,
+        histograms=release.histograms, claim=release.claim, provenance=release.provenance,
+    )
+    with pytest.raises(AssertionError):
+        check_release(Original(), table, lighter)

@@ -1,0 +1,34 @@
+"""Documents and pages that several tests look at; drawing is slow, so each is made once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from .document import frontier_document
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def document() -> dict[str, Any]:
+    return frontier_document()
+
+
+@pytest.fixture(scope="session")
+def nasty_page() -> str:
+    from sfumato.report.page import render
+
+    return render(frontier_document(nasty=True))
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the files of a report."""
+    from sfumato.report import write
+
+    path = tmp_path_factory.mktemp("report") / "new" / "folder"
+    write(frontier_document(), path)
+    return path

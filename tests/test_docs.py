@@ -1,0 +1,355 @@
+"""The documentation is true: links lead somewhere, examples run, commands, options and files exist.
+
+`python tests/test_docs.py` writes the tables of docs/measures.md anew from the measures themselves.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import tomllib
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+import sfumato as sf
+from sfumato.cli import main
+from sfumato.cli.app import app
+from sfumato.errors import SchemaError
+from sfumato.samples.town import SCHEMA_PATH
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+MEASURES_PAGE = ROOT / "docs" / "measures.md"
+TUTORIAL = ROOT / "docs" / "tutorial.md"
+SCHEMAS = ROOT / "docs" / "schema.md"
+
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+INLINE = re.compile(r"`([^`\n]+)`")
+SHELL = ("cp", "cd", "mkdir", "head", "sed", "source", ".venv/bin/python")
+OWN_FOLDERS = ("src/", "tests/", "docs/", "benchmarks/", "scripts/")
+UNWANTED = (
+    r"\b(?:session|helper|task|todo|fixme|agent|assistant)s?\b",
+    r"\b(?:blazing|seamless|effortless|powerful|cutting-edge|state-of-the-art|world-class|revolutionary)\w*",
+    r"(?<![\w.:/])/(?:home|root|work|tmp|Users|usr|var|opt|mnt|shared)\b",
+    r"\b[A-Z]:\\",
+    r"<!--",
+)
+SLOW = ("demo", "frontier")
+TITLES = {"privacy": "Privacy", "utility": "Utility", "shape": "Shape"}
+BETTER = {"lower": "lower", "higher": "higher", "none": "neither"}
+
+
+def relative(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def blocks(text: str) -> list[tuple[str, str]]:
+    """The language and the contents of every fenced block."""
+    return [(match[1], match[2]) for match in FENCE.finditer(text)]
+
+
+def prose(text: str) -> str:
+    return FENCE.sub("", text)
+
+
+def anchors(text: str) -> set[str]:
+    """The places inside a page that a link can name."""
+    titles = re.findall(r"^#+ (.+)$", prose(text), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def dead_links(page: Path, text: str) -> list[str]:
+    """The relative links that lead nowhere."""
+    dead = []
+    for link in LINK.findall(prose(text)):
+        if re.match(r"[a-z]+:", link):
+            continue
+        file, _, anchor = link.partition("#")
+        target = page.parent / file if file else page
+        if not target.exists() or (anchor and anchor not in anchors(target.read_text(encoding="utf-8"))):
+            dead.append(link)
+    return dead
+
+
+def unwanted(text: str) -> list[str]:
+    """Words that do not belong in a description of the program, and paths of some machine."""
+    return [match[0] for pattern in UNWANTED for match in re.finditer(pattern, text, re.IGNORECASE)]
+
+
+def shell_lines(text: str) -> list[str]:
+    return [line for language, body in blocks(text) if language == "sh" for line in body.splitlines() if line.strip()]
+
+
+def commands() -> tuple[Any, Any]:
+    program = typer.main.get_command(app)
+    return program, typer.Context(program, info_name="sfumato")
+
+
+def options() -> set[str]:
+    """Every option of every command."""
+    program, top = commands()
+    every = [program, *(program.get_command(top, name) for name in program.list_commands(top))]
+    return {option for command in every for item in command.params for option in (*item.opts, *item.secondary_opts)}
+
+
+def misuse(line: str) -> str | None:
+    """What is wrong with a line of a shell example, if anything is."""
+    word, *arguments = shlex.split(line)
+    if word == "sfumato":
+        program, top = commands()
+        try:
+            name, command, rest = program.resolve_command(top, arguments)
+            command.make_context(name, list(rest), parent=top)
+        except typer.TyperException as error:
+            return f"{line}: {error.format_message()}"
+    elif word == "make":
+        targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+        unknown = [item for item in arguments if "=" not in item and item not in targets]
+        return f"{line}: no such target" if unknown else None
+    elif word not in SHELL:
+        return f"{line}: {word} is not explained anywhere"
+    return None
+
+
+def unknown_names(text: str) -> list[str]:
+    """Commands, options and files that are named in running text and are not there."""
+    program, top = commands()
+    names, known = set(program.list_commands(top)), options()
+    wrong = []
+    for code in INLINE.findall(prose(text)):
+        word, *rest = code.split()
+        if word == "sfumato" and rest and rest[0] not in names | known:
+            wrong.append(code)
+        if word.startswith("--") and word not in known:
+            wrong.append(code)
+        if word.startswith(OWN_FOLDERS) and not rest and not (ROOT / word).exists():
+            wrong.append(code)
+    return wrong
+
+
+def plain(text: str) -> str:
+    """The text without the accidents of wrapping and alignment."""
+    return " ".join(text.split())
+
+
+def shows(shown: str, printed: str) -> bool:
+    """Whether a block of the documentation is what was printed, `...` standing for anything."""
+    parts = [re.escape(plain(part)) for part in shown.split("...")]
+    return re.fullmatch(".*".join(parts), plain(printed)) is not None
+
+
+def limits_text(lowest: float, highest: float | None) -> str:
+    return f"{lowest:.3g} or more" if highest is None else f"{lowest:.3g} to {highest:.3g}"
+
+
+def measures_table(family: str) -> str:
+    """The measures of a family as a table."""
+    lines = ["| name | title | better | unit | range | meaning |", "|---|---|---|---|---|---|"]
+    for measure in sf.MEASURES.values():
+        if measure.family == family:
+            better, limits = BETTER[measure.direction], limits_text(measure.lowest, measure.highest)
+            cells = (f"`{measure.name}`", measure.title, better, measure.unit, limits, measure.sentence)
+            lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def with_measures(page: str) -> str:
+    """The page with the table below each family's heading written anew."""
+    for family, title in TITLES.items():
+        pattern = rf"(^## {title}\n[^#|]*)(?:^\|.*\n)+"
+        page, found = re.subn(pattern, lambda match, family=family: match[1] + measures_table(family), page, flags=re.M)
+        assert found == 1, f"docs/measures.md needs one table under the heading {title}"
+    return page
+
+
+def completed(spec: dict[str, Any]) -> dict[str, Any]:
+    """A piece of a schema, with the columns that a whole one needs."""
+    roles = {column["role"] for column in spec["columns"].values()}
+    two = {"kind": "categorical", "values": ["a", "b"]}
+    more = {f"some {role}": {"role": role, **two} for role in ("quasi", "sensitive") if role not in roles}
+    return spec | {"columns": spec["columns"] | more}
+
+
+@pytest.fixture(params=PAGES, ids=relative)
+def page(request: pytest.FixtureRequest) -> Path:
+    path = request.param
+    assert isinstance(path, Path)
+    return path
+
+
+def test_links_lead_somewhere(page: Path) -> None:
+    assert dead_links(page, page.read_text(encoding="utf-8")) == []
+
+
+def test_pages_speak_of_the_program_alone(page: Path) -> None:
+    assert unwanted(page.read_text(encoding="utf-8")) == []
+
+
+def test_shell_examples_use_what_is_there(page: Path) -> None:
+    assert [wrong for line in shell_lines(page.read_text(encoding="utf-8")) if (wrong := misuse(line))] == []
+
+
+def test_names_in_running_text_are_there(page: Path) -> None:
+    assert unknown_names(page.read_text(encoding="utf-8")) == []
+
+
+def test_every_measure_is_listed_with_its_direction() -> None:
+    text = MEASURES_PAGE.read_text(encoding="utf-8")
+    assert with_measures(text) == text, "run: .venv/bin/python tests/test_docs.py"
+    for name, measure in sf.MEASURES.items():
+        assert re.search(rf"^\| `{name}` \| [^|]+ \| {BETTER[measure.direction]} \|", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("wanted", [SCHEMAS, TUTORIAL], ids=relative)
+def test_schema_examples_are_schemas(wanted: Path, tmp_path: Path) -> None:
+    found = blocks(wanted.read_text(encoding="utf-8"))
+    (tmp_path / "hierarchies").mkdir()
+    for language, body in found:
+        if language == "csv":
+            (tmp_path / "hierarchies" / "workclass.csv").write_text(body, encoding="utf-8")
+    examples = [tomllib.loads(body) for language, body in found if language == "toml"]
+    assert len(examples) >= 3
+    for spec in examples:
+        sf.Schema.parse(completed(spec), tmp_path)
+
+
+def test_the_python_example_of_the_readme_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On a small town, with a few settings in place of all."""
+    few = [sf.Mondrian(k=5), sf.Mondrian(k=5, t=0.1, distance="jensen-shannon")]
+    monkeypatch.setattr("sfumato.trials.frontier.default_methods", lambda table: few)
+    monkeypatch.setattr("os.cpu_count", lambda: 1)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sfumato-demo").mkdir()
+    sf.residents(400).write_csv(tmp_path / "sfumato-demo" / "town.csv")
+    (tmp_path / "sfumato-demo" / "town.toml").write_bytes(SCHEMA_PATH.read_bytes())
+    found = blocks((ROOT / "README.md").read_text(encoding="utf-8"))
+    examples = [body for language, body in found if language == "python"]
+    assert examples
+    for body in examples:
+        exec(compile(body, "README.md", "exec"), {})
+    assert "each person shares a class with at least 9 others" in capsys.readouterr().out
+    assert (tmp_path / "report" / "report.html").is_file()
+    assert sf.Release.load(tmp_path / "chosen-release").violations() == []
+
+
+def test_the_tutorial_is_what_happens(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every command but the slow ones is run in turn, and its output compared with what the tutorial shows."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "demo").mkdir()
+    sf.residents(5_000).write_csv(tmp_path / "demo" / "town.csv")
+    (tmp_path / "demo" / "town.toml").write_bytes(SCHEMA_PATH.read_bytes())
+    printed, compared = "", 0
+    for language, body in blocks(TUTORIAL.read_text(encoding="utf-8")):
+        if language == "sh":
+            printed = "".join(map(partial(run, capsys), body.splitlines()))
+        elif language == "python":
+            exec(compile(body, "tutorial.md", "exec"), {})
+            capsys.readouterr()
+        elif language == "text" and printed:
+            assert shows(body, printed), printed
+            compared += 1
+    assert compared >= 10
+
+
+def run(capsys: pytest.CaptureFixture[str], line: str) -> str:
+    """What a line of a shell example prints."""
+    word, *arguments = shlex.split(line)
+    if word in ("cd", "mkdir", "source") or (word == "sfumato" and arguments[0] in SLOW):
+        return ""
+    if word != "sfumato":
+        return subprocess.run(["sh", "-c", line], check=True, capture_output=True, text=True).stdout
+    main(arguments)
+    output, errors = capsys.readouterr()
+    return output + errors
+
+
+@pytest.mark.parametrize(
+    ("text", "dead"),
+    [
+        ("see [here](README.md) and [there](docs/nowhere.md)", ["docs/nowhere.md"]),
+        ("see [a part](README.md#quick-start) or [another](README.md#slow-start)", ["README.md#slow-start"]),
+        ("see [the web](https://example.org/nowhere)", []),
+        ("```sh\n[not a link](nowhere)\n```\n", []),
+    ],
+)
+def test_a_dead_link_would_be_found(text: str, dead: list[str]) -> None:
+    assert dead_links(ROOT / "page.md", text) == dead
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("in the next session", ["session"]),
+        ("look in /root/lab or /tmp/out", ["/root", "/tmp"]),
+        ("a seamlessly powerful program", ["seamlessly", "powerful"]),
+        ("see https://example.org/home/page and src/root/x", []),
+        ("a task, C:\\data <!-- hidden -->", ["task", "C:\\", "<!--"]),
+    ],
+)
+def test_an_unwanted_word_would_be_found(text: str, found: list[str]) -> None:
+    assert unwanted(text) == found
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "sfumato anonymize people.csv",
+        "sfumato verify release --loud",
+        "sfumato verify",
+        "sfumato publish people.csv --schema s.toml --method mondrian --k ten -o release",
+        "sfumato publish people.csv --schema s.toml --method mondrian --cut best -o release",
+        "make everything",
+        "curl https://example.org",
+    ],
+)
+def test_a_wrong_command_would_be_found(line: str) -> None:
+    assert misuse(line)
+
+
+def test_a_wrong_name_would_be_found() -> None:
+    right = "`sfumato verify`, `--allow-exact`, `src/sfumato/cli`, `mypy --strict`"
+    wrong = ["sfumato check", "--no-limits", "src/sfumato/magic.py"]
+    assert unknown_names(f"{right}, `{'`, `'.join(wrong)}`") == wrong
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed", "same"),
+    [
+        ("About 3 of\n7 people.\n", "About 3   of 7 people.\n", True),
+        ("first\n...\nlast\n", "first\nsecond\nthird\nlast\n", True),
+        ("first\n...\nlast\n", "first\nsecond\nthird\n", False),
+        ("About 3 of 7 people.\n", "About 4 of 7 people.\n", False),
+        ("About 3 of 7 people.\n", "About 3 of 7 people.\nMore.\n", False),
+    ],
+)
+def test_an_output_that_has_changed_would_be_found(shown: str, printed: str, same: bool) -> None:
+    assert shows(shown, printed) is same
+
+
+def test_a_measure_with_the_wrong_direction_would_be_found() -> None:
+    text = MEASURES_PAGE.read_text(encoding="utf-8")
+    turned = re.sub(r"(\| `p_loss` \| [^|]+ \| )lower", r"\1higher", text)
+    assert turned != text
+    assert with_measures(turned) == text
+    without = re.sub(r"^\| `ncp` .*\n", "", text, flags=re.MULTILINE)
+    assert without != text
+    assert with_measures(without) == text
+
+
+def test_a_wrong_schema_example_would_be_found(tmp_path: Path) -> None:
+    with pytest.raises(SchemaError, match="'max_age' has no meaning"):
+        sf.Schema.parse(completed({"columns": {"age": {"role": "quasi", "kind": "numeric", "max_age": 3}}}), tmp_path)
+
+
+if __name__ == "__main__":
+    MEASURES_PAGE.write_text(with_measures(MEASURES_PAGE.read_text(encoding="utf-8")), encoding="utf-8")

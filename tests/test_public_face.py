@@ -1,0 +1,120 @@
+"""The public face: every name, what importing it costs, and the script of the design running as it is."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import sfumato
+from sfumato.methods import METHODS
+from sfumato.privacy.claims import Claim
+from sfumato.privacy.requirements import REQUIREMENTS
+from sfumato.samples.town import SCHEMA_PATH, residents
+
+INTERNAL = {"annotations", "import_module", "TYPE_CHECKING", "Any"}
+SCRIPT = """
+import json
+import sfumato as sf
+
+table = sf.read("town.csv", schema="town.toml")
+release = sf.Mondrian(k=10, l=1.5).publish(table)
+measured = sf.measure(table, release)
+front = sf.frontier(table{methods})
+saved = front.recommend(max_p_loss={limit}).save("release/")
+print(json.dumps([measured["u_loss"].value, len(front.trials), sorted(path.name for path in saved.iterdir())]))
+"""
+
+
+def run(code: str, folder: Path) -> str:
+    """What a plain script prints; it must end well and say nothing else."""
+    script = folder / "script.py"
+    script.write_text(code, encoding="utf-8")
+    source = str(Path(sfumato.__file__).resolve().parent.parent)
+    environment = {**os.environ, "PYTHONPATH": source, "PYTHONWARNINGS": "error"}
+    command = [sys.executable, str(script)]
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return done.stdout
+
+
+@pytest.mark.parametrize("name", sfumato.__all__)
+def test_every_public_name_can_be_imported(name: str) -> None:
+    value = getattr(sfumato, name)
+    assert name in dir(sfumato)
+    if inspect.isclass(value) or inspect.isfunction(value):
+        assert value.__name__ == name
+        assert value.__doc__
+
+
+def test_nothing_public_is_missing_from_the_list() -> None:
+    """Every method, requirement and claim, and every name that the package announces to type checkers."""
+    assert sfumato.__all__ == sorted(set(sfumato.__all__), key=sfumato.__all__.index)
+    kinds = {kind.__name__ for kind in (*METHODS.values(), *REQUIREMENTS.values())}
+    claims = {kind.__name__ for kind in Claim.__subclasses__() if kind.__module__.startswith("sfumato.")}
+    assert kinds | claims <= set(sfumato.__all__)
+    tree = ast.parse(Path(sfumato.__file__).read_text(encoding="utf-8"))
+    imported = {
+        alias.asname or alias.name
+        for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+    assert imported - INTERNAL == set(sfumato.__all__)
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="module 'sfumato' has no attribute 'Datafly'"):
+        sfumato.Datafly  # noqa: B018
+    assert not hasattr(sfumato, "pl")
+
+
+def test_importing_the_package_loads_no_library(tmp_path: Path) -> None:
+    code = """
+import json, sys
+import sfumato
+heavy = ("numpy", "polars", "scipy", "numba", "altair", "rich", "typer", "jinja2")
+before = [name for name in heavy if name in sys.modules]
+sfumato.Mondrian
+after = [name for name in heavy if name in sys.modules]
+print(json.dumps([before, after]))
+"""
+    before, after = json.loads(run(code, tmp_path))
+    assert before == []
+    assert "numpy" in after, "the check cannot tell loaded from not loaded"
+
+
+def town(folder: Path, rows: int) -> None:
+    residents(rows).write_csv(folder / "town.csv")
+    (folder / "town.toml").write_bytes(SCHEMA_PATH.read_bytes())
+
+
+@pytest.mark.parametrize(
+    ("methods", "limit", "least"),
+    [(", methods=[sf.Mondrian(k=5), sf.Mondrian(k=20)]", 0.5, 4), ("", 0.2, 30)],
+    ids=["given methods", "every method"],
+)
+def test_the_script_of_the_design_runs_without_a_main_guard(
+    tmp_path: Path, methods: str, limit: float, least: int
+) -> None:
+    town(tmp_path, 400)
+    u_loss, trials, files = json.loads(run(SCRIPT.format(methods=methods, limit=limit), tmp_path))
+    assert 0 < u_loss < 0.2
+    assert trials >= least
+    assert "release.json" in files
+    assert not (tmp_path / "trials.jsonl").exists()
+
+
+def test_the_package_can_be_used_with_a_data_frame() -> None:
+    table = sfumato.read(residents(60), schema=SCHEMA_PATH)
+    assert isinstance(table, sfumato.Table)
+    release = sfumato.FullSuppression().publish(table)
+    assert isinstance(release, sfumato.Release)
+    assert sfumato.measure(table, release)["p_loss"].value == pytest.approx(0, abs=1e-12)

@@ -235,7 +235,7 @@ def test_the_python_example_of_the_readme_runs(
     assert examples
     for body in examples:
         exec(compile(body, "README.md", "exec"), {})
-    assert "each person shares a class with at least 9 others" in capsys.readouterr().out
+    assert "each person is in a class of at least 10" in capsys.readouterr().out
     assert (tmp_path / "report" / "report.html").is_file()
     assert sf.Release.load(tmp_path / "chosen-release").violations() == []
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from conftest import Run
+    from .conftest import Run
 
 QUICK = ("--rows", "300")
 

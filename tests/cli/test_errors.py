@@ -15,7 +15,7 @@ from sfumato.errors import DataError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conftest import Run
+    from .conftest import Run
 
 USAGE = [
     ("publish",),

@@ -24,7 +24,7 @@ from sfumato.trials.frontier import STORE_NAME
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conftest import Outcome, Run
+    from .conftest import Outcome, Run
 
 REPORT = ["frontier.csv", "frontier.json", "frontier.png", "frontier.svg", "report.html"]
 WRITTEN = sorted([*REPORT, "measures.json", "release", "trials.jsonl"])

@@ -20,7 +20,7 @@ from sfumato.version import __version__
 
 if TYPE_CHECKING:
 
-    from conftest import Run
+    from .conftest import Run
 
 ROOT = Path(__file__).resolve().parents[2]
 CONTEXTS = {context.command_path: context for context in contexts()}

@@ -14,7 +14,7 @@ from sfumato.trials.measure import MEASURES, measure
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conftest import Outcome, Run
+    from .conftest import Outcome, Run
 
 
 @pytest.fixture

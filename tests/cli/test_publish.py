@@ -22,7 +22,7 @@ from sfumato.release import Release
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conftest import Run
+    from .conftest import Run
 
 MADE: list[tuple[str, Parameters, Method]] = [
     ("mondrian", Parameters(k=10), Mondrian(k=10)),

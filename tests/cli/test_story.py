@@ -11,7 +11,7 @@ from sfumato.schema import Schema
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conftest import Run
+    from .conftest import Run
 
 
 def test_the_examples_work_one_after_the_other(run: Run, people: Path) -> None:

@@ -10,7 +10,7 @@ import polars as pl
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conftest import Run
+    from .conftest import Run
 
 
 def test_a_claim_that_holds(run: Run, publish: Run, people: Path) -> None:

@@ -49,7 +49,7 @@ MEASURES = {
     ),
     "smallest_class": measure(
         "Smallest class (k)", "privacy", "higher", "rows",
-        "The fewest people who cannot be told apart by what is published about them.",
+        "The fewest people who share one published set of sensitive values, be it a class or a bucket.",
     ),
     "u_loss": measure(
         "Distortion of large populations", "utility", "lower", "nats",

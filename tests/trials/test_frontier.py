@@ -127,6 +127,7 @@ def test_an_interrupt_ends_the_processes_and_keeps_what_they_found(
             started.append(self)
 
     monkeypatch.setattr(subprocess, "Popen", Recorded)
+    monkeypatch.setattr(runner, "WORTH_PROCESSES", 0)
     with pytest.raises(KeyboardInterrupt) as held:
         frontier(table, SOME, folder=tmp_path, workers=2, progress=stopping_after(3))
     running = [process.poll() is None for process in started]

@@ -15,6 +15,7 @@ from brute_force import small_table
 from sfumato.errors import SfumatoError
 from sfumato.methods import Anatomy, FullSuppression, Method, Mondrian, Original
 from sfumato.privacy.noise import SimulatedSource
+from sfumato.trials import runner
 from sfumato.trials.measure import MEASURES, measure
 from sfumato.trials.runner import run_trials
 from sfumato.trials.trial import SEEDS, Trial, run_trial
@@ -29,6 +30,11 @@ METHODS: list[Method] = [
     Anatomy(l=5),
 ]
 STUDENT_95_TWO_DEGREES = 0.95 * (2 / (1 - 0.95**2)) ** 0.5
+
+
+@pytest.fixture(autouse=True)
+def processes_are_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "WORTH_PROCESSES", 0)
 
 
 @pytest.fixture(scope="module")

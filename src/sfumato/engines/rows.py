@@ -34,7 +34,7 @@ class Rows:
         names = [axis.name for axis in schema.axes]
         frame, where = read_frame(source, [*names, *schema.keep])
         codes = {axis.name: encode_column(frame[axis.name], axis, schema.missing, where) for axis in schema.axes}
-        return Rows(schema, pl.DataFrame(codes), frame.select(schema.keep), where)
+        return Rows(schema, pl.DataFrame(codes), frame[list(schema.keep)], where)
 
     def count_cells(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """The distinct rows of codes in rising order, (cells, axes), and how often each occurs."""
@@ -59,11 +59,9 @@ class Rows:
         ]
         keys = pack(stacked, [axis.size for axis in self.schema.quasi])
         point_of_row = np.searchsorted(keys[: len(points)], keys[len(points) :])
-        frame = self.kept.with_columns(
-            pl.Series("box", box_of_point[point_of_row]),
-            self.codes[self.schema.sensitive.name].alias("value"),
-        )
-        return frame.sort(["box", "value", *self.kept.columns])
+        box = pl.Series("box", box_of_point[point_of_row])
+        value = self.codes[self.schema.sensitive.name].alias("value")
+        return pl.DataFrame([box, value, *self.kept]).sort(pl.all())
 
     def _keys(self) -> NDArray[np.int64]:
         axes = self.schema.axes

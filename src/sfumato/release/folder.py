@@ -152,7 +152,7 @@ def _load_rows(folder: Path, description: Description) -> Release:
     kept = None
     if schema.keep:
         lo, _, missing = values.spans[values.code].T
-        kept = frame.select(schema.keep).with_columns(
+        kept = frame[list(schema.keep)].with_columns(
             pl.Series("box", box_of), pl.Series("value", np.where(missing, MISSING, lo))
         )
     return Release(
@@ -237,7 +237,7 @@ def _read_table(path: Path, columns: Sequence[str]) -> pl.DataFrame:
         raise ReleaseError(f"{path}: the column {absent[0]!r} is missing; the file has {shown}")
     if frame.height == 0:
         raise ReleaseError(f"{path}: the file has no rows")
-    return frame.select(columns)
+    return frame[list(columns)]
 
 
 def _whole_numbers(raw: pl.Series, path: Path) -> NDArray[np.int64]:

@@ -249,7 +249,7 @@ def published_rows(release: Release) -> pl.DataFrame:
         box, value = _counted_rows(whole_counts(release), number, len(labels))
         kept = pl.DataFrame()
     values = spell_values(release.schema.sensitive).gather(value)
-    return pl.DataFrame([*labels[box], values, *kept.select(keep)])
+    return pl.DataFrame([*labels[box], values, *kept[list(keep)]])
 
 
 def _counted_rows(
@@ -278,7 +278,7 @@ def _kept_rows(
         }
     )
     rows = rows.sort(pl.all())
-    kept = rows.select(pl.col(f"kept {name}").alias(name) for name in keep)
+    kept = pl.DataFrame([rows[f"kept {name}"].alias(name) for name in keep])
     return rows["box"].to_numpy(), rows["value"].to_numpy(), kept
 
 

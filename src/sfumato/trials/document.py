@@ -95,7 +95,9 @@ def _trial(trial: Trial) -> dict[str, Any]:
         "claim": method.claim.sentence(),
         "endpoint": trial.method in ENDPOINTS,
         "measures": {name: value if np.isfinite(value) else None for name, value in trial.measures.items()},
-        "intervals": {name: list(interval) for name, interval in trial.intervals.items()},
+        "intervals": {
+            name: list(interval) for name, interval in trial.intervals.items() if np.isfinite(interval).all()
+        },
         "seconds": trial.seconds,
     }
 

@@ -16,13 +16,9 @@ ROUNDING = 1e-12
 def efficient(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Which points no other dominates, where lower is better in both; points with a NaN never are."""
     mask = np.zeros(len(first), dtype=bool)
-    usable = np.flatnonzero(~(np.isnan(first) | np.isnan(second)))
-    order = usable[np.lexsort((second[usable], first[usable]))]
-    best, best_at = np.inf, np.nan
-    for index in order:
-        tied = first[index] <= best_at + ROUNDING and second[index] <= best + ROUNDING
-        if second[index] < best - ROUNDING or tied:
-            mask[index] = True
-        if second[index] < best - ROUNDING:
-            best, best_at = second[index], first[index]
+    usable = ~(np.isnan(first) | np.isnan(second))
+    x, y = first[usable], second[usable]
+    no_worse = (x[:, None] <= x + ROUNDING) & (y[:, None] <= y + ROUNDING)
+    better = (x[:, None] < x - ROUNDING) | (y[:, None] < y - ROUNDING)
+    mask[usable] = ~(no_worse & better).any(axis=0)
     return mask

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -68,7 +69,11 @@ class Frontier:
         Releases with exact quasi-identifiers show who is in the table and are recommended only if `allow_exact`.
         """
         limits = {"p_loss": max_p_loss, "breach": max_breach, "query_error": max_query_error}
-        return recommend(self, {name: limit for name, limit in limits.items() if limit is not None}, allow_exact)
+        given = {name: limit for name, limit in limits.items() if limit is not None and limit != np.inf}
+        for name, limit in given.items():
+            if np.isnan(limit):
+                raise ParameterError(f"the limit on {name} is not a number")
+        return recommend(self, given, allow_exact)
 
 
 def default_methods(table: Table) -> list[Method]:
@@ -95,12 +100,13 @@ def frontier(
         if progress:
             progress(trial, count, len(wanted))
     missing = [method for key, method in wanted.items() if key not in done]
-    for trial in run_trials(table, missing, workers or os.cpu_count() or 1):
-        if store:
-            store.add(trial)
-        done[trial.id] = trial
-        if progress:
-            progress(trial, len(done), len(wanted))
+    with closing(run_trials(table, missing, workers or os.cpu_count() or 1)) as running:
+        for trial in running:
+            if store:
+                store.add(trial)
+            done[trial.id] = trial
+            if progress:
+                progress(trial, len(done), len(wanted))
     trials = [done[key] for key in wanted]
     return Frontier(
         table=table,

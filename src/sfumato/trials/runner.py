@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pickle
@@ -17,27 +18,36 @@ from sfumato.errors import SfumatoError
 from sfumato.trials.trial import Trial, run_trial
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Generator, Iterator, Sequence
 
     from sfumato.engines import Table
     from sfumato.methods import Method
 
+WORTH_PROCESSES = 20_000
+"""Rows times settings below which one process is done before others have started."""
 ONE_THREAD = dict.fromkeys(("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 
 
-def run_trials(table: Table, methods: Sequence[Method], workers: int) -> Iterator[Trial]:
+def run_trials(table: Table, methods: Sequence[Method], workers: int) -> Generator[Trial]:
     """Try every setting, in `workers` processes if more than one, in the order in which they end."""
-    if workers <= 1 or len(methods) <= 1:
-        yield from (run_trial(table, method) for method in methods)
+    waiting = list(methods)
+    while waiting and (workers <= 1 or _soon_done(table, waiting)):
+        yield run_trial(table, waiting.pop(0))
+    if not waiting:
         return
     with tempfile.TemporaryDirectory(prefix="sfumato-") as folder:
         path = Path(folder) / "table.pickle"
         path.write_bytes(pickle.dumps(table.without_rows()))
-        pool = _Pool(path, methods, min(workers, len(methods)))
+        pool = _Pool(path, waiting, min(workers, len(waiting)))
         try:
             yield from pool.results()
         finally:
             pool.close()
+
+
+def _soon_done(table: Table, methods: Sequence[Method]) -> bool:
+    """Whether the trials that are left cost less than starting processes for them."""
+    return len(methods) == 1 or table.n * len(methods) < WORTH_PROCESSES
 
 
 class _Pool:
@@ -73,7 +83,8 @@ class _Pool:
             worker.wait()
             for pipe in (worker.stdin, worker.stdout):
                 if pipe:
-                    pipe.close()
+                    with contextlib.suppress(OSError):
+                        pipe.close()
 
     def _feed(self, worker: subprocess.Popen[str]) -> None:
         assert worker.stdin
@@ -86,10 +97,8 @@ class _Pool:
             try:
                 worker.stdin.write(json.dumps({"method": method.name, "parameters": method.parameters()}) + "\n")
                 worker.stdin.flush()
-                line = worker.stdout.readline()
-            except (OSError, ValueError):
-                line = ""
-            if not line:
+                trial = Trial(**json.loads(worker.stdout.readline()))
+            except (OSError, ValueError, TypeError):
                 self._finished.put(SfumatoError(f"the process that tried {method.label} ended unexpectedly"))
                 return
-            self._finished.put(Trial(**json.loads(line)))
+            self._finished.put(trial)

@@ -7,6 +7,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sfumato.errors import SfumatoError
 from sfumato.trials.measure import MEASURES
 from sfumato.trials.trial import Trial
 from sfumato.version import __version__
@@ -56,6 +57,7 @@ class TrialStore:
             if entry["table"] != self.table or entry["version"] != __version__:
                 return None
             trial = Trial(**entry["trial"])
-        except (ValueError, KeyError, TypeError):
+            trial.make()
+        except (ValueError, KeyError, TypeError, SfumatoError):
             return None
         return trial if trial.refused or set(trial.measures) == set(MEASURES) else None

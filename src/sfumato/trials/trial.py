@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from sfumato.errors import ParameterError, UnsatisfiableError
 from sfumato.methods import make_method
@@ -85,5 +85,5 @@ def _values(table: Table, method: Method, seed: int) -> dict[str, float]:
 def _interval(values: list[float]) -> tuple[float, float]:
     """Student's interval for the mean over seeds."""
     mean, count = float(np.mean(values)), len(values)
-    spread = float(np.std(values, ddof=1) / np.sqrt(count) * student.ppf((1 + CONFIDENCE) / 2, count - 1))
+    spread = float(np.std(values, ddof=1) / np.sqrt(count) * stdtrit(count - 1, (1 + CONFIDENCE) / 2))
     return mean - spread, mean + spread

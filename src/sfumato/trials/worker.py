@@ -23,11 +23,13 @@ if TYPE_CHECKING:
 def main() -> None:
     """Serve until the parent closes the pipe."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Whatever a library prints must not come between the answers.
+    answers, sys.stdout = sys.stdout, sys.stderr
     table: Table = pickle.loads(Path(sys.argv[1]).read_bytes())
     for line in sys.stdin:
         wanted = json.loads(line)
         trial = run_trial(table, make_method(wanted["method"], wanted["parameters"]))
-        print(json.dumps(trial.spec()), flush=True)
+        print(json.dumps(trial.spec()), file=answers, flush=True)
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ docs: $(READY)
 	$(BIN)/python -m sfumato.cli.reference > docs/commands.md
 
 lock: $(READY)
-	$(BIN)/uv pip compile --universal --no-emit-index-url --no-header --quiet --extra dev -o requirements.lock pyproject.toml
+	$(BIN)/uv pip compile --universal --python-version 3.11 --no-emit-index-url --no-header --quiet --extra dev -o requirements.lock pyproject.toml
 
 $(READY): pyproject.toml requirements.lock
 	$(PYTHON) -m venv $(VENV)

@@ -17,6 +17,8 @@ from sfumato.methods import METHODS
 from sfumato.privacy.claims import Claim
 from sfumato.privacy.requirements import REQUIREMENTS
 from sfumato.samples.town import SCHEMA_PATH, residents
+from sfumato.trials.frontier import default_methods
+from sfumato.trials.runner import WORTH_PROCESSES
 
 INTERNAL = {"annotations", "import_module", "TYPE_CHECKING", "Any"}
 SCRIPT = """
@@ -97,14 +99,17 @@ def town(folder: Path, rows: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("methods", "limit", "least"),
-    [(", methods=[sf.Mondrian(k=5), sf.Mondrian(k=20)]", 0.5, 4), ("", 0.2, 30)],
+    ("methods", "rows", "limit", "least"),
+    [(", methods=[sf.Mondrian(k=5), sf.Mondrian(k=20)]", 400, 0.5, 4), ("", 600, 0.2, 30)],
     ids=["given methods", "every method"],
 )
 def test_the_script_of_the_design_runs_without_a_main_guard(
-    tmp_path: Path, methods: str, limit: float, least: int
+    tmp_path: Path, methods: str, rows: int, limit: float, least: int
 ) -> None:
-    town(tmp_path, 400)
+    """A few trials run in the script itself, many in processes of their own."""
+    town(tmp_path, rows)
+    table = sfumato.read(tmp_path / "town.csv", schema=tmp_path / "town.toml")
+    assert (not methods) == (table.n * len(default_methods(table)) >= WORTH_PROCESSES)
     u_loss, trials, files = json.loads(run(SCRIPT.format(methods=methods, limit=limit), tmp_path))
     assert 0 < u_loss < 0.2
     assert trials >= least

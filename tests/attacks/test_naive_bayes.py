@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import sfumato.attacks.naive_bayes as attack
 from brute_force import ReleaseCase, accuracy, as_box, made_of, naive_bayes, releases, surest_accuracy, table_shares
 from sfumato.attacks import NaiveBayes
+from sfumato.errors import ParameterError
 from sfumato.methods import FullSuppression, Original
 from sfumato.release import Boxes
 from strategies import AxisCase, SchemaCase, TableCase, tables
@@ -168,3 +169,9 @@ def test_on_the_original_a_single_axis_gives_the_point_itself() -> None:
     assert isinstance(original.boxes, Boxes)
     expected = case.table.histograms / case.table.weights[:, None]
     assert NaiveBayes().beliefs(original, case.table.points) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("share", [0, -0.1, 1.5, float("nan")])
+def test_a_share_of_people_out_of_range_is_refused(share: float) -> None:
+    with pytest.raises(ParameterError, match="confident is"):
+        NaiveBayes(confident=share)

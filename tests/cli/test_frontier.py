@@ -84,6 +84,7 @@ def test_it_writes_a_report_and_apart_from_it_the_release(
     assert names(people / "out" / "release") == ["quasi.csv", "release.json", "sensitive.csv"]
     release = Release.load(people / "out" / "release").verified()
     assert f"Recommended: Anatomy l={release.provenance.parameters['l']}, " in told.out
+    assert f"Claim: {release.claim.sentence()}." in told.out
     assert re.search(r"\n  (good|fair|poor)  Worst-case belief shift  ", told.out)
     assert told.out.splitlines()[-1] == "For your eyes only, the report: out/report.html"
     assert (people / "out" / "report.html").read_text().lstrip().lower().startswith("<!doctype html>")
@@ -98,6 +99,7 @@ def test_json_is_all_that_is_on_standard_output(with_schema: Run, people: Path) 
     spec = told.json
     assert spec["release"] == "out/release"
     assert spec["trial"].startswith("anatomy:")
+    assert spec["claim"] == Release.load(people / "out" / "release").claim.spec()
     assert {figure["verdict"] for figure in spec["figures"]} <= {"good", "fair", "poor"}
     assert sorted(path.removeprefix("out/") for path in spec["files"]) == REPORT
 

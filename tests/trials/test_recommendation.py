@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brute_force import small_table
-from sfumato.errors import UnsatisfiableError
+from sfumato.errors import ParameterError, UnsatisfiableError
 from sfumato.trials.frontier import Frontier, frontier
 from sfumato.trials.measure import MEASURES
 from sfumato.trials.recommendation import JUDGED
@@ -96,7 +96,7 @@ def test_exact_quasi_identifiers_are_recommended_only_if_allowed() -> None:
     assert chosen(allow_exact=True) == "anatomy:l=2"
     assert chosen(max_p_loss=0.25, allow_exact=True) == "anatomy:l=2"
     assert chosen(max_p_loss=0.25) == "mondrian:k=10"
-    assert any("75% of people are in the table" in sentence for sentence in FRONT.recommend().why)
+    assert any("up to 75% of people beyond doubt" in sentence for sentence in FRONT.recommend().why)
 
 
 def test_the_original_is_never_recommended() -> None:
@@ -186,6 +186,34 @@ def test_the_knee_is_explained_by_shares_of_the_end_points() -> None:
 def test_a_bucketized_recommendation_says_that_it_is_two_tables() -> None:
     text = words(FRONT.recommend(allow_exact=True))
     assert "Two tables: the exact quasi-identifiers with a bucket number" in text
+
+
+def test_rows_that_needed_no_generalizing_are_still_one_table() -> None:
+    text = words(made_up(mondrian(2, 0.1, 0.01, ncp=0.0)).recommend())
+    assert "Mondrian k=2: 90 people" in text
+    assert "Two tables" not in text
+
+
+def test_buckets_are_exact_even_if_nobody_is_alone() -> None:
+    buckets = trial("anatomy", 0.05, 0.05, parameters={"l": 2}, ncp=0.0)
+    front = made_up(mondrian(10, 0.1, 0.12), buckets)
+    assert front.recommend(allow_exact=True).trial == buckets
+    assert front.recommend().trial.id == "mondrian:k=10"
+
+
+def test_nobody_is_told_that_buckets_hide_them() -> None:
+    exact = FRONT.recommend(allow_exact=True)
+    assert exact.trial.measures["singled_out"] == 0.75
+    (sentence,) = (verdict.sentence for verdict in exact.verdicts if verdict.measure == "smallest_class")
+    assert "singled out" not in sentence
+    assert "5" in sentence
+
+
+@pytest.mark.parametrize("name", ["max_p_loss", "max_breach", "max_query_error"])
+def test_a_limit_must_be_a_number(name: str) -> None:
+    with pytest.raises(ParameterError, match=f"the limit on {name.removeprefix('max_')} is not a number"):
+        FRONT.recommend(**{name: float("nan")})
+    assert FRONT.recommend(**{name: float("inf")}).trial == FRONT.recommend().trial
 
 
 def test_every_judged_measure_has_a_verdict() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import re
+import subprocess
 import sys
 import threading
 from typing import TYPE_CHECKING
@@ -61,13 +62,29 @@ def test_inline_trials_come_in_order(table: Table) -> None:
     assert list(run_trials(table, [], 4)) == []
 
 
+def test_few_small_trials_start_no_process(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*arguments: object, **named: object) -> None:
+        raise AssertionError("a process was started")
+
+    monkeypatch.setattr(subprocess, "Popen", refuse)
+    monkeypatch.setattr(runner, "WORTH_PROCESSES", 1 + table.n * len(METHODS))
+    assert len(list(run_trials(table, METHODS, 2))) == len(METHODS)
+    monkeypatch.setattr(runner, "WORTH_PROCESSES", table.n * len(METHODS))
+    with pytest.raises(AssertionError, match="a process was started"):
+        list(run_trials(table, METHODS, 2))
+
+
 def executable(path: Path, script: str) -> str:
     path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
     path.chmod(0o700)
     return str(path)
 
 
-@pytest.mark.parametrize("script", ["exit 3", "read line; kill -9 $$", "read line; echo; exit 0"])
+@pytest.mark.parametrize(
+    "script",
+    ["exit 3", "read line; kill -9 $$", "read line; echo; exit 0"],
+    ids=["never reads", "is killed", "says something else"],
+)
 def test_a_process_that_dies_is_reported(
     table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str
 ) -> None:
@@ -82,7 +99,7 @@ def test_a_process_that_dies_is_reported(
             raised.put(error)
 
     threading.Thread(target=run, daemon=True).start()
-    error = raised.get(timeout=20)
+    error = raised.get(timeout=10)
     assert isinstance(error, SfumatoError)
     assert re.fullmatch(r"the process that tried .+ ended unexpectedly", str(error))
 

@@ -54,7 +54,7 @@ def test_a_verdict_holds_its_measure_value_and_sentence() -> None:
     assert "changes by +50%" in judge("breach", 0.5, found).sentence
     assert "it would change by +150%" in judge("breach", 0.5, found).sentence
     assert "right 25.0% of the time; the release raises that to 40.0%" in judge("guessed_right", 0.4, found).sentence
-    assert "fewer than 1,234 people" in judge("smallest_class", 1234, found).sentence
+    assert "those of 1,234 people or more" in judge("smallest_class", 1234, found).sentence
     assert "loses 0.0400; this release loses 50% of that" in judge("u_loss", 0.02, found).sentence
     error = judge("query_error", 0.125, found).sentence
     assert "off by 12.5%; with everything suppressed it would be off by 80%" in error

@@ -200,3 +200,9 @@ def test_a_range_over_the_last_position_holds_the_missing_value() -> None:
 def test_parameters_out_of_range_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(ParameterError, match=next(iter(wrong))):
         ConjunctiveCounts(**wrong)
+
+
+@pytest.mark.parametrize("kind", [HalfDomainCounts, ConjunctiveCounts])
+def test_a_workload_without_queries_is_refused(kind: type[HalfDomainCounts | ConjunctiveCounts]) -> None:
+    with pytest.raises(ParameterError, match="count is 0"):
+        kind(count=0)

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from sfumato.attacks.base import Attack
+from sfumato.errors import ParameterError
 from sfumato.measurement import Measure
 from sfumato.privacy.distances import shares
 
@@ -49,6 +50,10 @@ class NaiveBayes(Attack):
             sentence="Among the tenth of people the adversary is surest about, the share guessed right.",
         ),
     )
+
+    def __post_init__(self) -> None:
+        if not 0 < self.confident <= 1:
+            raise ParameterError(f"confident is {self.confident!r}; expected a share above 0")
 
     def run(self, table: Table, release: Release) -> dict[str, float]:
         beliefs = self.beliefs(release, table.points)

@@ -80,8 +80,12 @@ def command(
         files.append(_keep_proposal(declared, output))
     release = study.publish(recommendation, parquet=parquet) if save else None
     if as_json:
-        spec = {"label": recommendation.trial.make().label, **recommendation.spec(), "files": list(map(str, files))}
-        print_json(spec | ({"release": str(study.release), "claim": release.claim.spec()} if release else {}))
+        chosen = recommendation.trial.make()
+        about = {"label": chosen.label, "claim": chosen.claim.spec(), "sentence": chosen.claim.sentence()}
+        print_json({
+            **about, **recommendation.spec(), "files": list(map(str, files)),
+            "release": str(study.release) if release else None,
+        })
     else:
         show_recommendation(recommendation)
         _show_files(study, release)
@@ -140,6 +144,7 @@ def show_recommendation(recommendation: Recommendation) -> None:
     heading(f"Recommended: {recommendation.trial.make().label}, {recommendation.rule}")
     for sentence in recommendation.why:
         say(sentence)
+    say(f"Claim: {recommendation.trial.make().claim.sentence()}.")
     heading("How good is it?")
     explained(
         [

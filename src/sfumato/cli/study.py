@@ -54,10 +54,10 @@ class Study:
         """Refuse a folder in which something would be overwritten that no study wrote."""
         if self.folder.exists() and not self.folder.is_dir():
             raise ParameterError(f"{self.folder}: this is a file; expected a folder for the report")
-        for place in (self.folder.resolve(), *self.folder.resolve().parents):
-            if (place / "release.json").exists():
+        for above in (self.folder.resolve(), *self.folder.resolve().parents):
+            if _files_of_release(above):
                 raise ParameterError(
-                    f"{self.folder}: this lies in the release {place}; a report is for the publisher's eyes only"
+                    f"{self.folder}: this lies in the release {above}; a report is for the publisher's eyes only"
                 )
         for name in (*REPORT, MEASURES, RELEASE):
             if (self.folder / name).exists() and not ours:
@@ -68,14 +68,8 @@ class Study:
             raise ParameterError(f"{self.release}: this holds more than a release written here; move it away first")
 
     def _wrote_release(self) -> bool:
-        from sfumato.errors import ReleaseError
-        from sfumato.release.description import DESCRIPTION, Description
-
-        try:
-            known = {DESCRIPTION, *Description.read(self.release).files.values()}
-        except ReleaseError:
-            return False
-        return (self.folder / MEASURES).exists() and {path.name for path in self.release.iterdir()} <= known
+        present = {path.name for path in self.release.iterdir()} if self.release.is_dir() else set()
+        return (self.folder / MEASURES).exists() and bool(present) and present <= _files_of_release(self.release)
 
     def try_all(self, table: Table, methods: Sequence[Method] | None, workers: int | None) -> Frontier:
         """Try every setting; what was tried before is taken from the folder."""
@@ -117,6 +111,17 @@ class Study:
                     earlier.rename(self.release)
                 raise
         return release
+
+
+def _files_of_release(folder: Path) -> set[str]:
+    """The names of the files that make up the release in a folder; none if there is no release."""
+    from sfumato.errors import ReleaseError
+    from sfumato.release.description import DESCRIPTION, Description
+
+    try:
+        return {DESCRIPTION, *Description.read(folder).files.values()}
+    except ReleaseError:
+        return set()
 
 
 def _about(recommendation: Recommendation, release: Release, found: dict[str, Measurement]) -> str:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 def encode_column(raw: pl.Series, axis: Axis, missing: tuple[str, ...], where: str) -> pl.Series:
     """The codes of a column on its axis, as 32-bit integers."""
+    raw = raw.alias("raw")  # Polars reads some column names as patterns.
     codes = (
         _encode_numbers(raw, axis, missing)
         if axis.kind == "numeric" and raw.dtype.is_numeric()

@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 
 from sfumato.engines.source import read_frame
-from sfumato.errors import DataError
+from sfumato.errors import DataError, SchemaError
 from sfumato.schema import Schema
 from sfumato.schema.taxonomy import as_label
 
@@ -24,6 +24,7 @@ MOST_GRID_POINTS = 2_000
 DEFAULT_BINS = 50
 MOST_QUASI = 8
 IDENTIFYING_SHARE = 0.95
+LARGEST_NUMBER = 1e15
 
 
 @dataclass(frozen=True)
@@ -53,24 +54,27 @@ def propose(source: Any, sensitive: str, quasi: tuple[str, ...] = ()) -> Schema:
             raise DataError(f"{where}: the column {name!r} is missing; the file has {shown}")
     if sensitive in quasi:
         raise DataError(f"{where}: the column {sensitive!r} cannot be both sensitive and a quasi-identifier")
-    columns = {name: _column_spec(_look(frame[name]), sensitive, quasi, where) for name in frame.columns}
+    columns = {name: _column_spec(_look(name, frame[name]), sensitive, quasi, where) for name in frame.columns}
     if not quasi:
         _limit_quasi(columns)
     if not any(spec["role"] == "quasi" for spec in columns.values()):
         raise DataError(f"{where}: no column looks like a quasi-identifier; name some")
-    return Schema.parse({"name": _name(where), "missing": list(MISSING_SPELLINGS), "columns": columns})
-
-
-def _look(raw: pl.Series) -> _Looked:
     try:
-        text = raw.cast(pl.String).str.strip_chars()
+        return Schema.parse({"name": _name(where), "missing": list(MISSING_SPELLINGS), "columns": columns})
+    except SchemaError as error:
+        raise DataError(f"{where}: {error}") from error
+
+
+def _look(name: str, raw: pl.Series) -> _Looked:
+    try:
+        text = raw.alias("raw").cast(pl.String).str.strip_chars()
     except pl.exceptions.PolarsError:
-        return _Looked(raw.name, len(raw), 0, [], None)
+        return _Looked(name, len(raw), 0, [], None)
     present = text.filter(~(text.is_null() | text.is_in(MISSING_SPELLINGS).fill_null(True)))
     numbers = present.cast(pl.Float64, strict=False)
-    numeric = len(present) > 0 and bool(numbers.is_finite().fill_null(False).all())
+    numeric = len(present) > 0 and bool((numbers.abs() <= LARGEST_NUMBER).fill_null(False).all())
     distinct = sorted({as_label(value) for value in present.unique().to_list()})
-    return _Looked(raw.name, len(present), len(raw) - len(present), distinct, numbers if numeric else None)
+    return _Looked(name, len(present), len(raw) - len(present), distinct, numbers if numeric else None)
 
 
 def _column_spec(column: _Looked, sensitive: str, quasi: tuple[str, ...], where: str) -> dict[str, Any]:
@@ -85,8 +89,8 @@ def _column_spec(column: _Looked, sensitive: str, quasi: tuple[str, ...], where:
         role = _guessed_role(column)
     if role in ("identifier", "ignore") and not wanted:
         return {"role": role}
-    if column.present == 0:
-        raise DataError(f"{where}: the column {column.name!r} holds no values")
+    if not column.distinct:
+        raise DataError(f"{where}: the column {column.name!r} holds no values of a plain type")
     spec = {"role": role, **_domain(column, role, where)}
     if column.missing:
         spec["nullable"] = True

@@ -40,7 +40,7 @@ def _read_file(path: Path, columns: Sequence[str] | None) -> tuple[pl.DataFrame,
     try:
         str(path).encode()
     except UnicodeEncodeError as error:
-        raise DataError(f"{path!r}: the name of the file is not UTF-8 text") from error
+        raise DataError(f"{str(path)!r}: the name of the file is not UTF-8 text") from error
     if not path.exists():
         raise DataError(f"{path}: there is no such file")
     if path.is_dir():
@@ -98,6 +98,8 @@ def _header(path: Path) -> tuple[str, list[str]]:
         raise DataError(f"{path}: {what}")
     separator = max(SEPARATORS, key=line.count)
     header = next(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
+    if not header:
+        raise DataError(f"{path}: the first line is empty; expected the names of the columns")
     if "" in header:
         raise DataError(f"{path}: column {header.index('') + 1} has no name")
     return separator, header

@@ -36,6 +36,10 @@ if TYPE_CHECKING:
 def save_release(release: Release, folder: Path | str, *, parquet: bool = False) -> Path:
     """Write the release to a new folder, and return the folder."""
     target = Path(folder)
+    try:
+        str(target).encode()
+    except UnicodeEncodeError as error:
+        raise ReleaseError(f"{str(target)!r}: the name of the folder is not UTF-8 text") from error
     if target.exists() or target.is_symlink():
         raise ReleaseError(f"{target}: this already exists; choose a new folder, or remove it first")
     columns: dict[str, str] = {}

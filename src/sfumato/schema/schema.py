@@ -119,8 +119,9 @@ class Schema:
             raise SchemaError(f"name is {name!r}; expected a word for this data set")
         if not isinstance(missing, list) or not all(isinstance(item, str) for item in missing):
             raise SchemaError(f"missing is {missing!r}; expected a list of strings")
-        if "" in columns:
-            raise SchemaError("a column has no name")
+        for column in columns:
+            if column in ("", "*") or (column.startswith("^") and column.endswith("$")):
+                raise SchemaError(f"{column!r} cannot be the name of a column; rename it")
         parsed = tuple(
             parse_column(column, column_spec, folder or Path()) for column, column_spec in columns.items()
         )

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sfumato.errors import UnsatisfiableError
+from sfumato.privacy.claims import Syntactic
 from sfumato.trials.verdict import References, Verdict, judge
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def recommend(frontier: Frontier, limits: dict[str, float], allow_exact: bool) -
     privacy, utility = frontier.pair
     candidates = [
         trial for trial in frontier.trials
-        if trial.promises and (allow_exact or trial.measures["singled_out"] == 0)
+        if trial.promises and (allow_exact or not trial.shows_presence)
     ]
     kept = [
         trial for trial in candidates if all(trial.measures[name] <= limit for name, limit in limits.items())
@@ -111,12 +112,12 @@ def _why(
     privacy, utility = frontier.pair
     label = chosen.make().label
     promising = [trial for trial in frontier.trials if trial.promises]
-    exposing = [trial for trial in promising if trial.measures["singled_out"] > 0]
+    exposing = [trial for trial in promising if trial.shows_presence]
     sentences = [f"{label} is {rule}: of {len(promising)} releases with a guarantee, {kept} were in the running."]
     if exposing and chosen not in exposing:
         sentences.append(
-            f"{len(exposing)} of the others publish exact quasi-identifiers and would show that "
-            f"{max(trial.measures['singled_out'] for trial in exposing):.0%} of people are in the table; they are "
+            f"{len(exposing)} of the others show who is in the table, up to "
+            f"{max(trial.measures['singled_out'] for trial in exposing):.0%} of people beyond doubt; they are "
             "recommended only if that is allowed."
         )
     if limits:
@@ -146,10 +147,10 @@ def _share(value: float, whole: float) -> str:
 def _recipient(recommendation: Recommendation) -> list[str]:
     values, method = recommendation.trial.measures, recommendation.trial.make()
     table = recommendation.frontier.table
-    bucketized = values["ncp"] == 0
+    claim = method.claim
     form = (
         "Two tables: the exact quasi-identifiers with a bucket number, and the sensitive values of each bucket."
-        if bucketized
+        if isinstance(claim, Syntactic) and claim.buckets
         else f"One row per person with generalized values, each spanning {values['ncp']:.1%} of its range on average."
     )
     return [

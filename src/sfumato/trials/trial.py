@@ -12,7 +12,7 @@ from scipy.special import stdtrit
 
 from sfumato.errors import ParameterError, UnsatisfiableError
 from sfumato.methods import make_method
-from sfumato.privacy.claims import NoGuarantee
+from sfumato.privacy.claims import NoGuarantee, Syntactic
 from sfumato.privacy.noise import SimulatedSource
 from sfumato.trials.measure import measure
 
@@ -48,6 +48,12 @@ class Trial:
     def promises(self) -> bool:
         """Whether a release of this setting comes with a guarantee."""
         return self.refused is None and not isinstance(self.make().claim, NoGuarantee)
+
+    @property
+    def shows_presence(self) -> bool:
+        """Whether a release of this setting shows who is in the table."""
+        claim = self.make().claim
+        return self.measures["singled_out"] > 0 or (isinstance(claim, Syntactic) and claim.buckets)
 
     def spec(self) -> dict[str, Any]:
         """The trial as the trial file stores it."""

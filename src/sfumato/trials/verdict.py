@@ -88,7 +88,8 @@ def _guessed_right(value: float, references: References) -> tuple[Grade, str]:
 
 def _smallest_class(value: float, references: References) -> tuple[Grade, str]:  # noqa: ARG001
     return _grade(-value, -10, -5), (
-        f"Nobody can be singled out of fewer than {value:,.0f} people; many statistical offices ask for 5 to 10."
+        f"Everybody's sensitive value stands among those of {value:,.0f} people or more; many statistical offices ask "
+        "for 5 to 10."
     )
 
 

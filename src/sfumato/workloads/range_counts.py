@@ -35,6 +35,9 @@ class HalfDomainCounts(Workload):
         ),
     )
 
+    def __post_init__(self) -> None:
+        _expect_queries(self.count)
+
     def run(self, table: Table, release: Release) -> dict[str, float]:
         errors = self.queries(table).relative_errors(release)
         return {"query_error": float(np.median(errors)) if len(errors) else 0.0}
@@ -68,6 +71,7 @@ class ConjunctiveCounts(Workload):
     )
 
     def __post_init__(self) -> None:
+        _expect_queries(self.count)
         if self.dimensions < 1:
             raise ParameterError(f"dimensions is {self.dimensions!r}; expected at least 1")
         if not 0 < self.selectivity <= 1:
@@ -92,3 +96,8 @@ class ConjunctiveCounts(Workload):
 
         queries: Queries = table.remember(self, lambda: draw(table, self.count, self.seed, lengths))
         return queries
+
+
+def _expect_queries(count: int) -> None:
+    if count < 1:
+        raise ParameterError(f"count is {count!r}; expected at least 1 query")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
@@ -73,8 +73,9 @@ def expect(condition: bool, message: str) -> None:
 
 
 def is_whole(value: object) -> bool:
-    """Whether a parameter is a whole number."""
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+    """Whether a parameter is a whole number of a size that can be computed with."""
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return whole and abs(int(cast(int, value))) <= LARGEST_PARAMETER
 
 
 def is_number(value: object) -> bool:

@@ -12,6 +12,7 @@ import sfumato as sf
 QUASI = ("age", "workclass", "education", "marital-status", "race", "sex")
 SENSITIVE = "occupation"
 TRAINING_ROWS = 30_162
+ALL_ROWS = 45_222
 
 
 def folder() -> Path:
@@ -31,6 +32,6 @@ def schema() -> sf.Schema:
     return sf.Schema.parse({"name": "adult", "columns": columns}, folder())
 
 
-def rows(count: int | None = None) -> pl.DataFrame:
+def rows(count: int = ALL_ROWS) -> pl.DataFrame:
     """The first rows of Adult, or all."""
     return pl.read_csv(folder() / "adult.csv").head(count)

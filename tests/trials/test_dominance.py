@@ -70,3 +70,4 @@ def test_differences_of_rounding_are_no_advantage(points: list[tuple[float, floa
 def test_an_infinite_loss_is_a_loss_like_another() -> None:
     points = [(0.0, math.inf), (1.0, 1.0), (2.0, math.inf)]
     assert found(points) == expected(points) == [True, True, False]
+    assert found(points[::2]) == expected(points[::2]) == [True, False]

@@ -6,7 +6,7 @@ requirements allow is left to the caller.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -46,44 +46,35 @@ def _sorted_by_code(
 
 
 @compiled
-def _empty(lo: NDArray[np.int32], hi: NDArray[np.int32], missing: NDArray[np.int32], box: int) -> None:
+def _empty(lo: NDArray[np.int32], hi: NDArray[np.int32], missing: NDArray[np.int32]) -> None:
     """Make a box hold nothing."""
-    for axis in range(lo.shape[1]):
-        lo[box, axis], hi[box, axis], missing[box, axis] = NOTHING, -1, 0
+    lo[:], hi[:], missing[:] = NOTHING, -1, 0
 
 
 @compiled
 def _extend(
-    points: NDArray[np.int32], point: np.int64,
-    lo: NDArray[np.int32], hi: NDArray[np.int32], missing: NDArray[np.int32], box: int, grown: int,
+    points: NDArray[np.int32], point: np.int64, lo: NDArray[np.int32], hi: NDArray[np.int32],
+    missing: NDArray[np.int32],
 ) -> None:
-    """Make `grown` the box that holds `box` and one more point."""
+    """Make a box hold one more point."""
     for axis in range(points.shape[1]):
         code = points[point, axis]
-        lo[grown, axis], hi[grown, axis], missing[grown, axis] = lo[box, axis], hi[box, axis], missing[box, axis]
         if code < 0:
-            missing[grown, axis] = 1
+            missing[axis] = 1
         else:
-            lo[grown, axis] = min(lo[box, axis], code)
-            hi[grown, axis] = max(hi[box, axis], code)
-
-
-@compiled
-def _width(
-    lo: NDArray[np.int32], hi: NDArray[np.int32], missing: NDArray[np.int32], box: int, axis: int
-) -> int:
-    """How many positions of an axis a box covers."""
-    return int(hi[box, axis] - lo[box, axis] + 1 + missing[box, axis]) if hi[box, axis] >= 0 else 1
+            lo[axis] = min(lo[axis], code)
+            hi[axis] = max(hi[axis], code)
 
 
 @compiled
 def _cost(
-    lo: NDArray[np.int32], hi: NDArray[np.int32], missing: NDArray[np.int32], box: int, scale: NDArray[np.float64]
+    lo: NDArray[np.int32], hi: NDArray[np.int32], missing: NDArray[np.int32], scale: NDArray[np.float64]
 ) -> float:
     """The normalized certainty penalty of one row in a box: Σ (width − 1) · scale."""
     total = 0.0
     for axis in range(len(scale)):
-        total += (_width(lo, hi, missing, box, axis) - 1) * scale[axis]
+        if hi[axis] >= 0:
+            total += (hi[axis] - lo[axis] + missing[axis]) * scale[axis]
     return total
 
 
@@ -100,6 +91,100 @@ def _spread(points: NDArray[np.int32], ordered: NDArray[np.int64], axis: int) ->
 
 
 @compiled
+def _doubled(array: NDArray[Any]) -> NDArray[Any]:
+    """The array with as much room again behind it."""
+    return np.concatenate((array, np.empty_like(array)))
+
+
+@compiled
+def _median(
+    points: NDArray[np.int32], weights: NDArray[np.int64], ordered: NDArray[np.int64], axis: int, total: int
+) -> int:
+    """The smallest code up to which half of the rows lie."""
+    reached = 0
+    for member in ordered:
+        reached += weights[member]
+        if 2 * reached >= total:
+            return int(points[member, axis])
+    return -1
+
+
+@compiled
+def _cuts_by_cost(
+    points: NDArray[np.int32], weights: NDArray[np.int64], scale: NDArray[np.float64], ordered: NDArray[np.int64],
+    axis: int, total: int, smallest: int,
+    lo: NDArray[np.int32], hi: NDArray[np.int32], missing: NDArray[np.int32],
+    place_of: NDArray[np.int64], cost_of: NDArray[np.float64], found: int,
+) -> int:
+    """Write every allowed cut of a node along an axis: after which member, and the penalty per row it leaves."""
+    last = len(ordered) - 1
+    first = found
+    _empty(lo, hi, missing)
+    left = 0
+    for i in range(last):
+        left += weights[ordered[i]]
+        _extend(points, ordered[i], lo, hi, missing)
+        if total - left < smallest:
+            break
+        if left >= smallest and points[ordered[i], axis] != points[ordered[i + 1], axis]:
+            place_of[found], cost_of[found] = i, left * _cost(lo, hi, missing, scale)
+            found += 1
+    _empty(lo, hi, missing)
+    right, i = 0, last
+    for cut in range(found - 1, first - 1, -1):
+        while i > place_of[cut]:
+            right += weights[ordered[i]]
+            _extend(points, ordered[i], lo, hi, missing)
+            i -= 1
+        cost_of[cut] = (cost_of[cut] + right * _cost(lo, hi, missing, scale)) / total
+    return found
+
+
+@compiled
+def _cuts_at_median(
+    points: NDArray[np.int32], weights: NDArray[np.int64], scale: NDArray[np.float64], ordered: NDArray[np.int64],
+    axis: int, total: int, smallest: int, place_of: NDArray[np.int64], cost_of: NDArray[np.float64], found: int,
+) -> int:
+    """Write the cuts on both sides of the median: the widest axis is the cheapest, the median goes left if it can."""
+    median = _median(points, weights, ordered, axis, total)
+    spread = _spread(points, ordered, axis) * scale[axis]
+    left = 0
+    for i in range(len(ordered) - 1):
+        left += weights[ordered[i]]
+        code, following = points[ordered[i], axis], points[ordered[i + 1], axis]
+        if code != following and (code == median or following == median) and smallest <= left <= total - smallest:
+            place_of[found], cost_of[found] = i, -spread + (0.0 if code == median else 10 * TIE)
+            found += 1
+    return found
+
+
+@compiled
+def _cheapest(cost_of: NDArray[np.float64], first: int, end: int) -> int:
+    """The first of the cheapest cuts; costs that differ by rounding only are equal."""
+    best = first
+    for cut in range(first + 1, end):
+        if cost_of[cut] < cost_of[best] - TIE:
+            best = cut
+    return best
+
+
+@compiled
+def _left_histograms(
+    ordered: NDArray[np.int64], place_of: NDArray[np.int64], first: int, end: int, histograms: NDArray[np.int64],
+    cell_start: NDArray[np.int64], cell_value: NDArray[np.int32], cell_weight: NDArray[np.int64],
+) -> None:
+    """Write the histogram of the left side of each cut; cuts come in rising order of place."""
+    running = np.zeros(histograms.shape[1], dtype=np.int64)
+    at = 0
+    for cut in range(first, end):
+        while at <= place_of[cut]:
+            for cell in range(cell_start[ordered[at]], cell_start[ordered[at] + 1]):
+                running[cell_value[cell]] += cell_weight[cell]
+            at += 1
+        histograms[cut] = running
+
+
+@compiled
 def propose_cuts(
     points: NDArray[np.int32], weights: NDArray[np.int64], scale: NDArray[np.float64],
     order: NDArray[np.int64], starts: NDArray[np.int64], ends: NDArray[np.int64], smallest: int,
@@ -111,92 +196,45 @@ def propose_cuts(
     Returns node, axis, code (left is `<= code`), cost, and the left histogram (cuts, values) of each. With
     `only_best` just the cheapest cut of each node is kept, and histograms stay empty.
     """
-    axes = points.shape[1]
-    largest = 0
-    for node in range(len(starts)):
-        largest = max(largest, ends[node] - starts[node])
-    # Box i holds the members from i on; the last one, `left_box`, those before the cut.
-    lo = np.empty((largest + 2, axes), dtype=np.int32)
-    hi = np.empty((largest + 2, axes), dtype=np.int32)
-    missing = np.empty((largest + 2, axes), dtype=np.int32)
-    left_box = largest + 1
+    axes, largest = points.shape[1], (ends - starts).max()
+    lo, hi, missing = np.empty(axes, np.int32), np.empty(axes, np.int32), np.empty(axes, np.int32)
     buckets = np.empty(4 * largest + 128, dtype=np.int64)
-    left_histogram = np.zeros(values, dtype=np.int64)
-
-    capacity = len(starts) + 16 if only_best else 4 * len(starts) * axes + 16
-    node_of = np.empty(capacity, dtype=np.int64)
-    axis_of = np.empty(capacity, dtype=np.int64)
-    code_of = np.empty(capacity, dtype=np.int64)
-    cost_of = np.empty(capacity, dtype=np.float64)
-    left_of = np.empty((0 if only_best else capacity, values), dtype=np.int64)
+    capacity = 4 * len(starts) * axes + largest
+    node_of, axis_of = np.empty(capacity, np.int64), np.empty(capacity, np.int64)
+    code_of, place_of = np.empty(capacity, np.int64), np.empty(capacity, np.int64)
+    cost_of = np.empty(capacity, np.float64)
+    left_of = np.empty((0 if only_best else capacity, values), np.int64)
     found = 0
     for node in range(len(starts)):
         members = order[starts[node] : ends[node]]
-        total = 0
-        for member in members:
-            total += weights[member]
+        total = weights[members].sum()
         if total < 2 * smallest:
             continue
-        before = found
+        first_of_node = found
         for axis in range(axes):
+            if found + len(members) > len(node_of):
+                node_of, axis_of, code_of = _doubled(node_of), _doubled(axis_of), _doubled(code_of)
+                place_of, cost_of, left_of = _doubled(place_of), _doubled(cost_of), _doubled(left_of)
             ordered = _sorted_by_code(points, members, axis, buckets)
-            last = len(ordered) - 1
-            if points[ordered[0], axis] == points[ordered[last], axis]:
-                continue
-            median = 0
+            first = found
             if by_median:
-                reached = 0
-                for member in ordered:
-                    reached += weights[member]
-                    if 2 * reached >= total:
-                        median = points[member, axis]
-                        break
-                spread = _spread(points, ordered, axis) * scale[axis]
+                found = _cuts_at_median(
+                    points, weights, scale, ordered, axis, total, smallest, place_of, cost_of, found
+                )
             else:
-                _empty(lo, hi, missing, last + 1)
-                for i in range(last, -1, -1):
-                    _extend(points, ordered[i], lo, hi, missing, i + 1, i)
-            _empty(lo, hi, missing, left_box)
-            left = 0
-            left_histogram[:] = 0
-            for i in range(last):
-                member = ordered[i]
-                left += weights[member]
-                if not by_median:
-                    _extend(points, member, lo, hi, missing, left_box, left_box)
-                if not only_best:
-                    for cell in range(cell_start[member], cell_start[member + 1]):
-                        left_histogram[cell_value[cell]] += cell_weight[cell]
-                code, following = points[member, axis], points[ordered[i + 1], axis]
-                if code == following:
-                    continue
-                if total - left < smallest:
-                    break
-                if left < smallest:
-                    continue
-                if by_median:
-                    if code != median and following != median:
-                        continue
-                    # The widest axis first; on it, the median itself to the left before to the right.
-                    cost = -spread + (0.0 if code == median else 10 * TIE)
-                else:
-                    cost = left * _cost(lo, hi, missing, left_box, scale)
-                    cost += (total - left) * _cost(lo, hi, missing, i + 1, scale)
-                    cost /= total
-                if only_best and found > before:
-                    if cost < cost_of[before] - TIE:
-                        axis_of[before], code_of[before], cost_of[before] = axis, code, cost
-                    continue
-                if found == len(node_of):
-                    node_of = np.concatenate((node_of, np.empty_like(node_of)))
-                    axis_of = np.concatenate((axis_of, np.empty_like(axis_of)))
-                    code_of = np.concatenate((code_of, np.empty_like(code_of)))
-                    cost_of = np.concatenate((cost_of, np.empty_like(cost_of)))
-                    left_of = np.concatenate((left_of, np.empty_like(left_of)))
-                node_of[found], axis_of[found], code_of[found], cost_of[found] = node, axis, code, cost
-                if not only_best:
-                    left_of[found] = left_histogram
-                found += 1
+                found = _cuts_by_cost(
+                    points, weights, scale, ordered, axis, total, smallest, lo, hi, missing, place_of, cost_of, found
+                )
+            for cut in range(first, found):
+                node_of[cut], axis_of[cut] = node, axis
+                code_of[cut] = points[ordered[place_of[cut]], axis]
+            if not only_best:
+                _left_histograms(ordered, place_of, first, found, left_of, cell_start, cell_value, cell_weight)
+        if only_best and found > first_of_node:
+            best = _cheapest(cost_of, first_of_node, found)
+            node_of[first_of_node], axis_of[first_of_node] = node_of[best], axis_of[best]
+            code_of[first_of_node], cost_of[first_of_node] = code_of[best], cost_of[best]
+            found = first_of_node + 1
     return node_of[:found], axis_of[:found], code_of[:found], cost_of[:found], left_of[:found]
 
 

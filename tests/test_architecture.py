@@ -11,7 +11,7 @@ SOURCE = Path(sfumato.__path__[0])
 MODULES = sorted(SOURCE.rglob("*.py"))
 
 ROOT = "root modules"
-ROOT_MODULES = {"errors", "version", "compiled", "measurement"}
+ROOT_MODULES = {"files", "errors", "version", "compiled", "measurement"}
 LAYERS = [
     ROOT, "schema", "engines", "privacy", "release", "methods", "attacks", "workloads", "trials", "report", "samples",
     "cli",

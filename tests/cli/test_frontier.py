@@ -193,7 +193,7 @@ def test_the_report_is_never_put_into_a_release(run: Run, people: Path) -> None:
     for folder in ("released", "released/sub/folder"):
         told = run("frontier", "people.csv", "--schema", "people.toml", "-o", folder)
         assert told.code == 2
-        assert "a report is for the publisher's eyes only" in told.err
+        assert "are for the publisher's eyes only" in told.err
     assert names(people / "released") == ["data.csv", "release.json"]
 
 

@@ -21,7 +21,7 @@ from sfumato.errors import ReleaseError
 from sfumato.methods.anatomy import Anatomy
 from sfumato.methods.endpoints import FullSuppression, Original
 from sfumato.methods.mondrian import Mondrian
-from sfumato.privacy.claims import NoGuarantee
+from sfumato.privacy.claims import NoGuarantee, Syntactic
 from sfumato.privacy.requirements import EntropyLDiversity, KAnonymity
 from sfumato.release import Boxes, Provenance, Release, load_release, save_release
 from sfumato.schema import Schema
@@ -229,7 +229,7 @@ def test_kept_columns_stay_with_their_rows() -> None:
     with pytest.raises(ReleaseError, match="'note' has role keep, but the release was made without its rows"):
         saved(replace(release, kept=None))
     with pytest.raises(ReleaseError, match="'note' has role keep, but buckets take rows apart"):
-        saved(replace(release, layout="buckets"))
+        saved(replace(release, layout="buckets", claim=replace(release.claim, buckets=True)))
 
 
 def test_columns_called_bucket_and_count() -> None:
@@ -459,3 +459,36 @@ def test_no_description_makes_the_reader_stumble(data: st.DataObject) -> None:
         (folder / "release.json").write_text(json.dumps(spec["whole"]))
         with contextlib.suppress(ReleaseError):
             Release.load(folder).violations()
+
+
+def test_only_our_own_spelling_is_read_back(tmp_path: Path) -> None:
+    """Rows whose labels differ must not share a class because they mean the same."""
+    folder = Mondrian(k=4).publish(read(PEOPLE, SCHEMA)).save(tmp_path / "release")
+    data = (folder / "data.csv").read_text(encoding="utf-8")
+    respelled = data.replace("*", " *", 1) if "*" in data else data.replace(", ", ",", 1)
+    assert respelled != data
+    (folder / "data.csv").write_text(respelled, encoding="utf-8")
+    with pytest.raises(ReleaseError, match="is not spelled as a release spells it"):
+        Release.load(folder)
+
+
+def test_a_column_that_the_release_does_not_name_is_refused(tmp_path: Path) -> None:
+    folder = Mondrian(k=4).publish(read(PEOPLE, SCHEMA)).save(tmp_path / "release")
+    data = pl.read_csv(folder / "data.csv", infer_schema=False)
+    data.with_columns(name=pl.lit("x")).write_csv(folder / "data.csv")
+    with pytest.raises(ReleaseError, match="the column 'name' is not part of the release"):
+        Release.load(folder)
+
+
+def test_a_claim_about_classes_cannot_be_made_for_buckets(tmp_path: Path) -> None:
+    folder = Mondrian(k=4, recoding="bucketize").publish(read(PEOPLE, SCHEMA)).save(tmp_path / "release")
+    path = folder / "release.json"
+    path.write_text(path.read_text(encoding="utf-8").replace('"buckets": true', '"buckets": false'), encoding="utf-8")
+    with pytest.raises(ReleaseError, match="disagree on whether these are buckets"):
+        Release.load(folder)
+
+
+def test_what_a_claim_takes_for_granted_is_written_down() -> None:
+    claim = Mondrian(k=4).publish(read(PEOPLE, KEEPING)).claim
+    assert isinstance(claim, Syntactic)
+    assert any("nobody knows the note of a person" in assumption for assumption in claim.assumptions)

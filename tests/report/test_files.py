@@ -70,12 +70,13 @@ def test_nothing_is_written_when_something_cannot_be_drawn(tmp_path: Path, docum
 def test_a_failed_rename_leaves_the_old_file_and_no_rest(
     tmp_path: Path, document: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from sfumato import files as placing
     from sfumato.report import files
 
     (tmp_path / "report.html").write_text("old")
     monkeypatch.setattr(files, "compose", lambda *_: "new")
     monkeypatch.setattr(files, "draw", lambda chart, kind: b"picture")
-    monkeypatch.setattr(files.os, "replace", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
+    monkeypatch.setattr(placing.os, "replace", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
     with pytest.raises(OSError, match="disk full"):
         write(document, tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,6 +17,7 @@ from sfumato.engines import read
 from sfumato.errors import ParameterError
 from sfumato.methods import FullSuppression, Original
 from sfumato.release import Boxes, Release
+from sfumato.schema import Schema
 from sfumato.workloads import ConjunctiveCounts, HalfDomainCounts
 from sfumato.workloads.queries import Queries, random_ranges
 from strategies import AxisCase, SchemaCase, TableCase, tables
@@ -206,3 +208,17 @@ def test_parameters_out_of_range_are_refused(wrong: dict[str, float]) -> None:
 def test_a_workload_without_queries_is_refused(kind: type[HalfDomainCounts | ConjunctiveCounts]) -> None:
     with pytest.raises(ParameterError, match="count is 0"):
         kind(count=0)
+
+
+def test_a_domain_with_hardly_any_rows_in_it_still_gets_its_queries() -> None:
+    """Ranges of a huge axis hardly ever hold a row; the queries are then drawn around rows, and none is free."""
+    schema = Schema.parse({"columns": {
+        "x": {"role": "quasi", "kind": "numeric", "min": 0, "max": 10**9},
+        "s": {"role": "sensitive", "kind": "categorical", "values": ["a", "b"]},
+    }})
+    table = read(pl.DataFrame({"x": list(range(60)), "s": ["a", "b"] * 30}), schema)
+    for workload in (HalfDomainCounts(count=50), ConjunctiveCounts(count=50)):
+        queries = workload.queries(table)
+        assert len(queries.truth) == 50
+        assert (queries.truth > 0).all()
+        assert min(workload.run(table, FullSuppression().publish(table)).values()) > 0.1

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sfumato.cli.show import note, say
-from sfumato.cli.study import Study, place
+from sfumato.cli.study import Study
+from sfumato.files import place
 
 if TYPE_CHECKING:
     from sfumato.engines import Table

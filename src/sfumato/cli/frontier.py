@@ -9,7 +9,8 @@ import typer
 
 from sfumato.cli.options import File, Json, Parquet, Quasi, Sensitive, names
 from sfumato.cli.show import explained, heading, note, number, print_json, say
-from sfumato.cli.study import MEASURES, TRIALS, Study, place
+from sfumato.cli.study import MEASURES, TRIALS, Study
+from sfumato.files import place
 
 if TYPE_CHECKING:
     from sfumato.engines import Table
@@ -65,6 +66,8 @@ def command(
     Every method runs at many settings, and every release is measured. Give a schema, or name the sensitive column to
     have one proposed. Finished trials are stored as they end; the same command goes on where an earlier one stopped.
     """
+    from sfumato.report import write_report
+
     study = Study(folder=output)
     study.check(ours=(output / TRIALS).exists())
     declared = _schema(file, schema, sensitive, names(quasi), output)
@@ -73,15 +76,16 @@ def command(
     recommendation = frontier.recommend(
         max_p_loss=max_p_loss, max_breach=max_breach, max_query_error=max_query_error, allow_exact=allow_exact
     )
-    from sfumato.report import write_report
-
     files = write_report(frontier, output, recommendation)
     if schema is None:
         files.append(_keep_proposal(declared, output))
     release = study.publish(recommendation, parquet=parquet) if save else None
+    if release is None and study.release.exists():
+        note(f"{study.release} is from an earlier run; it is not the release recommended now.")
     if as_json:
         chosen = recommendation.trial.make()
-        about = {"label": chosen.label, "claim": chosen.claim.spec(), "sentence": chosen.claim.sentence()}
+        claim = release.claim if release else chosen.claim
+        about = {"label": chosen.label, "claim": claim.spec(), "sentence": claim.sentence()}
         print_json({
             **about, **recommendation.spec(), "files": list(map(str, files)),
             "release": str(study.release) if release else None,

@@ -9,7 +9,7 @@ import typer
 
 from sfumato.cli.options import File, Quasi, names
 from sfumato.cli.show import columns, say
-from sfumato.cli.study import place
+from sfumato.files import place
 
 if TYPE_CHECKING:
     from sfumato.schema import Schema

@@ -5,7 +5,6 @@ What a study wrote it may replace; anything else in the folder is left alone.
 
 from __future__ import annotations
 
-import os
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ import typer
 
 from sfumato.cli.show import measurements, note, to_json, trial_progress
 from sfumato.errors import ParameterError
+from sfumato.files import place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,11 +54,9 @@ class Study:
         """Refuse a folder in which something would be overwritten that no study wrote."""
         if self.folder.exists() and not self.folder.is_dir():
             raise ParameterError(f"{self.folder}: this is a file; expected a folder for the report")
-        for above in (self.folder.resolve(), *self.folder.resolve().parents):
-            if _files_of_release(above):
-                raise ParameterError(
-                    f"{self.folder}: this lies in the release {above}; a report is for the publisher's eyes only"
-                )
+        from sfumato.release.description import refuse_inside_release
+
+        refuse_inside_release(self.folder)
         for name in (*REPORT, MEASURES, RELEASE):
             if (self.folder / name).exists() and not ours:
                 raise ParameterError(
@@ -133,13 +131,3 @@ def _about(recommendation: Recommendation, release: Release, found: dict[str, Me
         "measures": measurements(found),
     }
     return to_json(spec) + "\n"
-
-
-def place(target: Path, text: str) -> None:
-    """Write a text file that is never half there."""
-    unfinished = target.with_name(f".{target.name}.partial")
-    try:
-        unfinished.write_text(text, encoding="utf-8")
-        os.replace(unfinished, target)
-    finally:
-        unfinished.unlink(missing_ok=True)

@@ -53,6 +53,8 @@ def _checked(release: Release) -> list[dict[str, Any]]:
 
 
 def _show(release: Release, checked: list[dict[str, Any]], holds: bool) -> None:
+    from sfumato.privacy.claims import BUCKETS, CLASSES, Syntactic
+
     if not checked:
         say(f"This release has no claim that could be verified; {release.claim.sentence()}.")
         return
@@ -67,4 +69,7 @@ def _show(release: Release, checked: list[dict[str, Any]], holds: bool) -> None:
             for item in checked
         ]
     )
+    if isinstance(release.claim, Syntactic):
+        for assumption in (BUCKETS if release.claim.buckets else CLASSES, *release.claim.assumptions):
+            say(f"Note: {assumption}.")
     say("The release keeps its claim." if holds else "The release does not keep its claim.")

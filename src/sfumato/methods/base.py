@@ -32,7 +32,7 @@ class Method(ABC):
     def publish(self, table: Table, source: Source | None = None) -> Release:
         """The release of the table, re-checked against its claim."""
         source = source or SystemSource()
-        release = self._publish(table, source).verified()
+        release = self._publish(table, source).verified().assuming(*table.schema.caveats())
         if self.randomized and not source.protects:
             return release.without_guarantee("seeded")
         return release

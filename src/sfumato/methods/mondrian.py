@@ -40,6 +40,7 @@ K_GRID = (2, 5, 10, 20, 50, 100, 500, 2000)
 L_GRID = (1.5, 2, 2.5, 3, 4, 5, 6, 8)
 T_GRID = (0.05, 0.075, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4)
 DELTA_GRID = (0.5, 1, 1.5, 2, 2.5)
+DISTANCE_NAMES = {"jensen-shannon": "JS", "equal": "EMD equal", "ordered": "EMD ordered", "hierarchical": "EMD tree"}
 FLOOR = 5
 """Classes below this size are not tried under requirements that do not bound the size themselves."""
 
@@ -121,6 +122,8 @@ class Mondrian(Method):
     @property
     def label(self) -> str:
         named = [f"{key}={getattr(self, key)}" for key in ("k", "l", "t", "delta") if getattr(self, key) is not None]
+        if self.t is not None:
+            named.append(DISTANCE_NAMES[self.distance])
         named += [str(requirement) for requirement in self.requirements]
         extras = [self.cut] * (self.cut != "ncp") + ["bucketized"] * (self.recoding == "bucketize")
         return f"Mondrian {' '.join(named)}" + (f" ({', '.join(extras)})" if extras else "")

@@ -55,9 +55,10 @@ def _check_root(table: Table, requirements: Sequence[Requirement], population: P
         if not requirement.holds(table.overall[None, :], population)[0]:
             commonest = int(table.overall.argmax())
             label = table.schema.sensitive.labels[commonest]
+            why = f" (the commonest sensitive value {label!r} has {table.overall[commonest] / table.n:.1%} of them)"
             raise UnsatisfiableError(
                 f"no release of this table can satisfy {requirement}: its {table.n} rows taken together already "
-                f"fail it (the commonest sensitive value {label!r} has {table.overall[commonest] / table.n:.1%})"
+                f"fail it{'' if isinstance(requirement, KAnonymity) else why}"
             )
 
 

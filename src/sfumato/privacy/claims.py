@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sfumato.errors import ReleaseError
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 CLASSES = "people in a class have the same published quasi-identifiers"
 BUCKETS = "quasi-identifiers are published exactly and hide nobody's presence; sensitive values stand per bucket"
 SYNTACTIC_ASSUMPTIONS = (
-    "the adversary knows people's quasi-identifiers and the published method, and nothing else about them",
+    "the adversary knows people's quasi-identifiers and nothing else, and does not reason about why the method cut "
+    "where it did and no further",
     "this is the only release of these people; two releases together can promise less than each alone",
 )
 
@@ -57,6 +58,10 @@ class Syntactic(Claim):
             if failing.any():
                 found.append(f"{int(failing.sum())} of {len(counts)} classes fail {requirement}")
         return found
+
+    def assuming(self, *more: str) -> Syntactic:
+        """The same claim under further assumptions."""
+        return replace(self, assumptions=(*self.assumptions, *more))
 
     def sentence(self) -> str:
         classes = BUCKETS if self.buckets else CLASSES

@@ -104,6 +104,15 @@ class Description:
         )
 
 
+def refuse_inside_release(folder: Path) -> None:
+    """What is computed on the real data must not land beside what is published."""
+    for place in (folder.resolve(), *folder.resolve().parents):
+        if (place / DESCRIPTION).exists():
+            raise ReleaseError(
+                f"{folder}: this lies in the release {place}; measures and reports are for the publisher's eyes only"
+            )
+
+
 def _claim(spec: dict[str, object]) -> Claim:
     try:
         return parse_claim(spec)

@@ -19,7 +19,7 @@ from sfumato.release.description import DESCRIPTION, Description
 from sfumato.release.published import (
     WHOLE,
     distinct_boxes,
-    parse_labels,
+    parse_own_labels,
     published_rows,
     spell_boxes,
     spell_values,
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
+    from sfumato.release.published import ParsedColumn
+    from sfumato.schema import Axis
 
 def save_release(release: Release, folder: Path | str, *, parquet: bool = False) -> Path:
     """Write the release to a new folder, and return the folder."""
@@ -151,8 +154,8 @@ def _load_rows(folder: Path, description: Description) -> Release:
     schema = description.schema
     path = folder / description.files["data"]
     frame = _read_table(path, [*(axis.name for axis in schema.axes), *schema.keep])
-    boxes, box_of = distinct_boxes([parse_labels(frame[axis.name], axis, str(path)) for axis in schema.quasi])
-    values = parse_labels(frame[schema.sensitive.name], schema.sensitive, str(path))
+    boxes, box_of = distinct_boxes([parse_own_labels(frame[axis.name], axis, str(path)) for axis in schema.quasi])
+    values = _parse_values(frame[schema.sensitive.name], schema.sensitive, path)
     kept = None
     if schema.keep:
         lo, _, missing = values.spans[values.code].T
@@ -177,7 +180,7 @@ def _load_buckets(folder: Path, description: Description) -> Release:
     frame = _read_table(path, [*(axis.name for axis in schema.quasi), bucket])
     buckets, group_of_row = np.unique(_whole_numbers(frame[bucket], path), return_inverse=True)
     group_of_row = group_of_row.reshape(-1).astype(np.int64)
-    columns = [parse_labels(frame[axis.name], axis, str(path)) for axis in schema.quasi]
+    columns = [parse_own_labels(frame[axis.name], axis, str(path)) for axis in schema.quasi]
     boxes, box_of = distinct_boxes(columns, group_of_row)
     group_of = np.empty(len(boxes), dtype=np.int64)
     group_of[box_of] = group_of_row
@@ -217,7 +220,7 @@ def _bucket_histograms(
             f"{path}, row {unknown[0] + 1}: bucket {bucket_of[unknown[0]]} has no rows in "
             f"{description.files['quasi']}"
         )
-    values = parse_labels(frame[sensitive.name], sensitive, str(path))
+    values = _parse_values(frame[sensitive.name], sensitive, path)
     return spread_counts(values, group_of, len(buckets), sensitive.positions, counts)
 
 
@@ -239,9 +242,23 @@ def _read_table(path: Path, columns: Sequence[str]) -> pl.DataFrame:
     if absent:
         shown = ", ".join(map(repr, frame.columns[:12]))
         raise ReleaseError(f"{path}: the column {absent[0]!r} is missing; the file has {shown}")
+    unknown = [name for name in frame.columns if name not in columns]
+    if unknown:
+        raise ReleaseError(f"{path}: the column {unknown[0]!r} is not part of the release")
     if frame.height == 0:
         raise ReleaseError(f"{path}: the file has no rows")
     return frame[list(columns)]
+
+
+def _parse_values(raw: pl.Series, axis: Axis, path: Path) -> ParsedColumn:
+    """The sensitive values of a file; each is a single one."""
+    values = parse_own_labels(raw, axis, str(path))
+    lo, hi, missing = values.spans.T
+    several = np.flatnonzero((hi - lo + 1 + missing)[values.code] != 1)
+    if len(several):
+        row = int(several[0])
+        raise ReleaseError(f"{path}, row {row + 1}, column {axis.name!r}: {raw[row]!r} is not {axis.expected}")
+    return values
 
 
 def _whole_numbers(raw: pl.Series, path: Path) -> NDArray[np.int64]:

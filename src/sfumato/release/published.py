@@ -106,6 +106,21 @@ class ParsedColumn:
         return ParsedColumn(spans, np.zeros(rows, dtype=np.int64), np.ones(rows, dtype=bool))
 
 
+def parse_own_labels(raw: pl.Series, axis: Axis, where: str) -> ParsedColumn:
+    """The generalized value of every row of a release of ours.
+
+    Only our own spelling is accepted: a class must not hide rows whose labels differ.
+    """
+    parsed = parse_labels(raw, axis, where)
+    text = _as_text(raw, axis, where)
+    for label in text.unique(maintain_order=True):
+        if label is None or axis.label(axis.parse(label)) != label:
+            row = int(text.eq_missing(pl.Series([label], dtype=pl.String)).arg_max() or 0) + 1
+            place = f"{where}, row {row}, column {axis.name!r}"
+            raise DataError(f"{place}: {label!r} is not spelled as a release spells it")
+    return parsed
+
+
 def parse_labels(raw: pl.Series, axis: Axis, where: str, missing: tuple[str, ...] = ("",)) -> ParsedColumn:
     """The generalized value of every row; a null, or a spelling in `missing`, is the missing value."""
     text = _as_text(raw, axis, where).rename("text")

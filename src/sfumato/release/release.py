@@ -63,6 +63,8 @@ class Release:
             raise ReleaseError("every box needs a weight and a group")
         if self.histograms.shape[1] != self.schema.sensitive.positions:
             raise ReleaseError("every group needs a count for each sensitive value")
+        if isinstance(self.claim, Syntactic) and self.claim.buckets != (self.layout == "buckets"):
+            raise ReleaseError("the claim and the layout disagree on whether these are buckets")
 
     @property
     def rows(self) -> float:
@@ -103,6 +105,10 @@ class Release:
         if broken:
             raise ReleaseError("the release does not keep its claim: " + "; ".join(broken))
         return self
+
+    def assuming(self, *more: str) -> Release:
+        """The same release, its claim under further assumptions."""
+        return replace(self, claim=self.claim.assuming(*more)) if isinstance(self.claim, Syntactic) else self
 
     def without_guarantee(self, reason: str) -> Release:
         """The same data under no claim."""

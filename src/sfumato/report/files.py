@@ -5,10 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 from pathlib import Path
 from typing import Any
 
+from sfumato.files import place
+from sfumato.release.description import refuse_inside_release
 from sfumato.report.charts import draw, frontier_chart
 from sfumato.report.page import compose
 from sfumato.report.points import recommended_trial
@@ -28,8 +29,9 @@ def write_all(document: dict[str, Any], folder: str | Path) -> list[Path]:
         "frontier.svg": drawing,
     }
     folder = Path(folder)
+    refuse_inside_release(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    return [_place(folder / name, content) for name, content in contents.items()]
+    return [place(folder / name, content) for name, content in contents.items()]
 
 
 def trial_table(document: dict[str, Any]) -> str:
@@ -51,13 +53,3 @@ def trial_table(document: dict[str, Any]) -> str:
 
 def _cell(value: Any) -> Any:
     return str(value).lower() if isinstance(value, bool) else value
-
-
-def _place(path: Path, content: bytes) -> Path:
-    temporary = path.with_name(f".{path.name}.partial")
-    try:
-        temporary.write_bytes(content)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-    return path

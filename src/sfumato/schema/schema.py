@@ -73,6 +73,17 @@ class Schema:
             if column.from_data and column.role in ("quasi", "sensitive")
         }
 
+    def caveats(self) -> tuple[str, ...]:
+        """What a claim about a release of such a table takes for granted because of its schema."""
+        found = []
+        if self.from_data:
+            names = ", ".join(self.from_data)
+            found.append(f"the declared bounds and values of {names} were read off the rows and tell about them")
+        if self.keep:
+            names = ", ".join(self.keep)
+            found.append(f"nobody knows the {names} of a person; these columns are published as they are")
+        return tuple(found)
+
     def spec(self) -> dict[str, Any]:
         """The schema as its file spells it, complete in itself."""
         return {

@@ -12,6 +12,7 @@ import numpy as np
 
 from sfumato.errors import ParameterError
 from sfumato.methods import METHODS, FullSuppression, Original
+from sfumato.release.description import refuse_inside_release
 from sfumato.trials.dominance import efficient
 from sfumato.trials.measure import MEASURES
 from sfumato.trials.recommendation import Recommendation, recommend
@@ -94,6 +95,8 @@ def frontier(
     ends: list[Method] = [*Original.grid(table), *FullSuppression.grid(table)]
     for method in (*ends, *(default_methods(table) if methods is None else methods)):
         wanted.setdefault(trial_id(method), method)
+    if folder is not None:
+        refuse_inside_release(Path(folder))
     store = TrialStore(Path(folder) / STORE_NAME, table.fingerprint) if folder is not None else None
     done = {trial.id: trial for trial in (store.load() if store else []) if trial.id in wanted}
     for count, trial in enumerate(list(done.values()), start=1):

@@ -22,8 +22,9 @@ MEASURES: dict[str, Measure] = {
 
 def measure(table: Table, release: Release) -> dict[str, Measurement]:
     """The value of every measure. They are computed on the real data and are for the publisher's eyes."""
-    ours = [(axis.name, axis.size, axis.nullable) for axis in table.schema.axes]
-    theirs = [(axis.name, axis.size, axis.nullable) for axis in release.schema.axes]
+    ours, theirs = (
+        [(axis.name, axis.nullable, axis.spec()) for axis in schema.axes] for schema in (table.schema, release.schema)
+    )
     if ours != theirs:
         raise DataError("the release has other axes than the table; read both with the same schema")
     values: dict[str, float] = {}

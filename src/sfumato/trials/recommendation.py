@@ -36,7 +36,8 @@ class Recommendation:
 
     def publish(self) -> Release:
         """The recommended release, made with fresh randomness."""
-        return self.trial.make().publish(self.frontier.table)
+        release = self.trial.make().publish(self.frontier.table)
+        return release.assuming("its setting was chosen by comparing measures of the same rows")
 
     def save(self, folder: Path | str, *, parquet: bool = False) -> Path:
         """Publish, and write the release to a new folder."""
@@ -83,7 +84,7 @@ def recommend(frontier: Frontier, limits: dict[str, float], allow_exact: bool) -
         if not limits:
             kept = [trial for trial in kept if judge("p_loss", trial.measures["p_loss"], references).grade != "poor"]
         chosen = min(kept, key=lambda trial: (_height(frontier, trial), trial.id))
-        rule = "the knee of the frontier" + (" within the limits" if limits else "")
+        rule = "the knee" + (" within the limits" if limits else " of the releases in the running")
     verdicts = tuple(judge(name, chosen.measures[name], references) for name in JUDGED)
     return Recommendation(
         trial=chosen, rule=rule, limits=limits, verdicts=verdicts, frontier=frontier,
@@ -113,7 +114,8 @@ def _why(
     label = chosen.make().label
     promising = [trial for trial in frontier.trials if trial.promises]
     exposing = [trial for trial in promising if trial.shows_presence]
-    sentences = [f"{label} is {rule}: of {len(promising)} releases with a guarantee, {kept} were in the running."]
+    verb = "was" if kept == 1 else "were"
+    sentences = [f"{label} is {rule}: of {len(promising)} releases with a guarantee, {kept} {verb} in the running."]
     if exposing and chosen not in exposing:
         sentences.append(
             f"{len(exposing)} of the others show who is in the table, up to "

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sfumato.release import Release
     from sfumato.schema import Axis
 
-MOST_ROUNDS = 40
+MOST_ROUNDS = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,10 +41,13 @@ class Queries:
 
 
 def random_ranges(
-    axis: Axis, lengths: NDArray[np.int64], generator: np.random.Generator
+    axis: Axis, lengths: NDArray[np.int64], generator: np.random.Generator, around: NDArray[np.int64] | None = None
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.bool_]]:
-    """A random range of each length in positions: lo, hi, missing."""
-    start = generator.integers(0, axis.positions - lengths + 1)
+    """A random range of each length in positions, around the given ones if any: lo, hi, missing."""
+    first, last = np.zeros_like(lengths), axis.positions - lengths
+    if around is not None:
+        first, last = np.maximum(first, around - lengths + 1), np.minimum(last, around)
+    start = generator.integers(first, last + 1)
     end = start + lengths - 1
     missing = end >= axis.size
     lo = np.where(start >= axis.size, 0, start)
@@ -55,16 +58,18 @@ def random_ranges(
 def draw(
     table: Table, count: int, seed: int, lengths: Callable[[np.random.Generator], Sequence[int]]
 ) -> Queries:
-    """`count` queries with at least one true row each, or as many as could be found.
+    """`count` queries with at least one true row each.
 
-    `lengths` draws how many positions of each axis (the sensitive one last) a query covers.
+    `lengths` draws how many positions of each axis (the sensitive one last) a query covers. Queries without a true
+    row are drawn anew; where hardly any have one, the rest are drawn around random rows.
     """
     generator = np.random.default_rng(seed)
     original = Original().publish(table)
     parts: list[Queries] = []
     found = 0
-    for _ in range(MOST_ROUNDS):
-        candidates = _candidates(table, count, generator, lengths)
+    for attempt in range(MOST_ROUNDS + 1):
+        around = _random_rows(table, count, generator) if attempt == MOST_ROUNDS else None
+        candidates = _candidates(table, count, around, generator, lengths)
         truth = np.round(original.counts_in(candidates.regions, candidates.first, candidates.last))
         keep = np.flatnonzero(truth > 0)[: count - found]
         parts.append(
@@ -82,15 +87,24 @@ def draw(
     return Queries(regions, first, last, truth)
 
 
+def _random_rows(table: Table, count: int, generator: np.random.Generator) -> NDArray[np.int64]:
+    """The positions of random rows on every axis, the sensitive one last: (count, axes)."""
+    cells = generator.choice(len(table.cell_weight), size=count, p=table.cell_weight / table.n)
+    points = table.points[table.cell_point[cells]].astype(np.int64)
+    sizes = np.array([axis.size for axis in table.schema.quasi])
+    return np.column_stack([np.where(points < 0, sizes, points), table.cell_value[cells]])
+
+
 def _candidates(
-    table: Table, count: int, generator: np.random.Generator,
+    table: Table, count: int, around: NDArray[np.int64] | None, generator: np.random.Generator,
     lengths: Callable[[np.random.Generator], Sequence[int]],
 ) -> Queries:
     wanted = np.array([lengths(generator) for _ in range(count)])
     shape = (count, len(table.schema.axes))
     lo, hi, missing = np.empty(shape, np.int32), np.empty(shape, np.int32), np.empty(shape, np.bool_)
     for position, axis in enumerate(table.schema.axes):
-        drawn = random_ranges(axis, wanted[:, position], generator)
+        near = None if around is None else around[:, position]
+        drawn = random_ranges(axis, wanted[:, position], generator, near)
         lo[:, position], hi[:, position], missing[:, position] = drawn
     size = table.schema.sensitive.size
     first = np.where(lo[:, -1] > hi[:, -1], size, lo[:, -1]).astype(np.int64)

@@ -24,7 +24,8 @@ class AlphaK(Requirement):
     k: int
 
     def __post_init__(self) -> None:
-        expect(is_number(self.alpha) and 0 < self.alpha <= 1, f"alpha is {self.alpha!r}; expected a share above 0")
+        share = is_number(self.alpha) and 0 < self.alpha <= 1
+        expect(share, f"alpha is {self.alpha!r}; expected a share above 0 and at most 1")
         expect(is_whole(self.k) and self.k >= 1, f"k is {self.k!r}; expected a whole number of at least 1")
 
     @property
@@ -37,6 +38,6 @@ class AlphaK(Requirement):
 
     def sentence(self) -> str:
         return (
-            f"each person is in a class of at least {self.k}, and at most {self.alpha:.0%} of a class "
+            f"each person is in a class of at least {self.k}, and at most a share of {self.alpha:g} of a class "
             "have the same sensitive value"
         )

@@ -35,4 +35,4 @@ class BetaLikeness(Requirement):
         return np.asarray((shares(counts[..., occurring]) <= q * (1 + limit) + ROUNDING).all(-1))
 
     def sentence(self) -> str:
-        return f"no sensitive value becomes more than {1 + self.beta:g} times as likely for anyone as for the table"
+        return f"no sensitive value is more than 1 + {self.beta:g} times as frequent in a class as in the whole table"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -16,8 +15,6 @@ if TYPE_CHECKING:
 
     from sfumato.privacy.requirements.base import Counts
 
-MOST = 50.0
-"""Odds beyond this exponent are beyond any table; the sentence stops there."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +35,6 @@ class DeltaDisclosure(Requirement):
 
     def sentence(self) -> str:
         return (
-            "no sensitive value becomes more than "
-            f"{math.exp(min(self.delta, MOST)):.3g} times likelier or less likely for anyone than for the whole table"
+            f"no sensitive value is more than e^{self.delta:g} times as frequent or as rare in a class as in the whole "
+            "table"
         )

@@ -38,7 +38,7 @@ class LDiversity(Requirement):
         return np.asarray(counts.max(-1) <= counts.sum(-1) / self.l * (1 + ROUNDING))
 
     def sentence(self) -> str:
-        return f"no sensitive value can be pinned on anyone with more than {1 / self.l:.0%} confidence"
+        return f"no sensitive value has more than 1/{self.l:g} of a class"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +51,7 @@ class DistinctLDiversity(LDiversity):
         return np.asarray(np.count_nonzero(counts, axis=-1) >= self.l)
 
     def sentence(self) -> str:
-        return f"at least {self.l:g} different sensitive values are possible for each person"
+        return f"every class has at least {self.l:g} different sensitive values"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +66,7 @@ class EntropyLDiversity(LDiversity):
         return np.asarray(entropy >= math.log(self.l) - ROUNDING)
 
     def sentence(self) -> str:
-        return f"each person's sensitive value is as uncertain as among {self.l:g} equally likely ones"
+        return f"the sensitive values of a class are as mixed as {self.l:g} equally frequent ones"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -38,6 +38,6 @@ class TCloseness(Requirement):
 
     def sentence(self) -> str:
         return (
-            "what can be believed about anyone's sensitive value stays within "
-            f"{self.t:g} ({self.distance}) of what the whole table says"
+            f"the sensitive attribute of every class is within {self.t:g} ({self.distance} distance) of the whole "
+            "table's"
         )

@@ -267,3 +267,16 @@ def test_labels_that_would_be_misread_are_never_written(monkeypatch: pytest.Monk
     monkeypatch.setattr(CategoricalAxis, "_spell", lambda axis, lo, hi: "nonsense")
     with pytest.raises(ReleaseError, match="column 's': the label 'nonsense' would be read back as another value"):
         published_rows(release)
+
+
+def test_who_is_in_no_class_is_among_the_suppressed() -> None:
+    """Twenty people are published in a class; the one suppressed row can only be the person outside of it."""
+    schema = Schema.parse({"columns": {
+        "age": {"role": "quasi", "kind": "numeric", "min": 0, "max": 99},
+        "ill": {"role": "sensitive", "kind": "categorical", "values": ["a", "b", "c"]},
+    }})
+    frame = pl.DataFrame({"age": ["[30, 40]"] * 20 + ["*"], "ill": ["a", "b"] * 10 + ["c"]})
+    release = read_published(frame, schema)
+    assert release.rows == 20
+    beliefs = release.posteriors(np.array([[35], [80]], dtype=np.int32))
+    assert beliefs.tolist() == [[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]]

@@ -68,6 +68,8 @@ class Published:
         columns = [column.where(~suppressed) for column in columns]
         boxes, class_of = distinct_boxes(columns)
         histograms = spread_counts(values.where(~suppressed), class_of, len(boxes), sensitive.positions)
+        count = int(suppressed.sum())
+        left_out = spread_counts(values.where(suppressed), np.zeros(count, dtype=np.int64), 1, sensitive.positions)[0]
         release = Release(
             schema=_without_kept(schema.public()),
             boxes=boxes,
@@ -76,8 +78,9 @@ class Published:
             histograms=histograms,
             claim=claim,
             provenance=provenance,
+            suppressed=left_out if count else None,
         )
-        return Published(release=release, suppressed=int(suppressed.sum()))
+        return Published(release=release, suppressed=count)
 
 
 def read_published(

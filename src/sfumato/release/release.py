@@ -45,7 +45,8 @@ class Release:
 
     `layout` says what a recipient gets: `rows` of generalized values, or `buckets` (one table of
     quasi-identifiers with bucket numbers, one of sensitive values per bucket). `kept` are rows of box, sensitive
-    code and columns published as they are.
+    code and columns published as they are; `suppressed` counts, by sensitive value, rows of another tool's release
+    whose quasi-identifiers were all suppressed.
     """
 
     schema: Schema
@@ -57,6 +58,7 @@ class Release:
     provenance: Provenance
     layout: Layout = "rows"
     kept: pl.DataFrame | None = None
+    suppressed: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         if not len(self.boxes) == len(self.weights) == len(self.group_of):
@@ -117,7 +119,8 @@ class Release:
     def posteriors(self, points: NDArray[np.int32]) -> NDArray[np.float64]:
         """What the release says about the sensitive value at each point: (points, values).
 
-        One box gives its group's distribution, several their weighted mean, none the overall distribution.
+        One box gives its group's distribution, several their weighted mean, none that of the suppressed rows, or the
+        overall distribution where no rows were suppressed.
         """
         from sfumato.release.kernels import holding_pairs
 
@@ -126,7 +129,8 @@ class Release:
         counted = self.distributions.sum(axis=1) > 0
         weight = np.where(counted[group], np.maximum(self.weights[box], 0), 0)
         total = np.bincount(point, weight, len(points))
-        beliefs = np.tile(shares(np.maximum(self.overall, 0)), (len(points), 1))
+        elsewhere = self.overall if self.suppressed is None else self.suppressed
+        beliefs = np.tile(shares(np.maximum(elsewhere, 0)), (len(points), 1))
         told = total > 0
         beliefs[told] = 0
         share = np.divide(weight, total[point], out=np.zeros_like(weight), where=weight > 0)

@@ -159,3 +159,10 @@ def test_edges_of_whole_numbers_are_few_and_even(low: int, spread: int) -> None:
     assert len(widths) == 1
     assert widths.pop() / 10 ** math.floor(math.log10(axis.edges[1] - axis.edges[0])) in (1, 2, 5)
     assert 15 <= axis.size <= 52
+
+
+def test_digits_with_leading_zeros_are_names() -> None:
+    frame = pl.DataFrame({"code": ["01049", "10115", "01049", "99084"], "ill": ["no", "yes", "no", "yes"]})
+    axis = propose(frame, "ill", quasi=("code",)).quasi[0]
+    assert axis.kind == "categorical"
+    assert axis.labels == ["01049", "10115", "99084"]

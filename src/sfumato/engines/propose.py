@@ -25,6 +25,8 @@ DEFAULT_BINS = 50
 MOST_QUASI = 8
 IDENTIFYING_SHARE = 0.95
 LARGEST_NUMBER = 1e15
+LEADING_ZERO = r"^0\d"
+"""Digits that start with a zero, such as postcodes, are names and not numbers."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,8 @@ def _look(name: str, raw: pl.Series) -> _Looked:
         return _Looked(name, len(raw), 0, [], None)
     present = text.filter(~(text.is_null() | text.is_in(MISSING_SPELLINGS).fill_null(True)))
     numbers = present.cast(pl.Float64, strict=False)
-    numeric = len(present) > 0 and bool((numbers.abs() <= LARGEST_NUMBER).fill_null(False).all())
+    are_codes = bool(present.str.contains(LEADING_ZERO).any())
+    numeric = len(present) > 0 and not are_codes and bool((numbers.abs() <= LARGEST_NUMBER).fill_null(False).all())
     distinct = sorted({as_label(value) for value in present.unique().to_list()})
     return _Looked(name, len(present), len(raw) - len(present), distinct, numbers if numeric else None)
 
@@ -99,10 +102,10 @@ def _column_spec(column: _Looked, sensitive: str, quasi: tuple[str, ...], where:
 
 
 def _guessed_role(column: _Looked) -> str:
-    whole_numbers = column.numbers is not None
-    if not whole_numbers and (column.share_distinct > IDENTIFYING_SHARE or len(column.distinct) > MOST_CATEGORIES):
+    numeric = column.numbers is not None
+    if not numeric and (column.share_distinct > IDENTIFYING_SHARE or len(column.distinct) > MOST_CATEGORIES):
         return "identifier" if column.share_distinct > IDENTIFYING_SHARE else "ignore"
-    if whole_numbers and column.share_distinct > IDENTIFYING_SHARE and column.present > DEFAULT_BINS:
+    if numeric and column.share_distinct > IDENTIFYING_SHARE and column.present > DEFAULT_BINS:
         return "identifier"
     return "quasi"
 

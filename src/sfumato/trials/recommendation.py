@@ -136,8 +136,8 @@ def _why(
             "revealed brings the two together lower."
         )
     sentences.append(
-        "The setting was picked by looking at measures of the same data; the promise is about the published table "
-        "and does not depend on that choice."
+        "The setting was picked by looking at measures of the same data; the saved release names that among its "
+        "assumptions."
     )
     return tuple(sentences)
 

@@ -30,7 +30,7 @@ def _apart(rows: int) -> dict[str, float]:
     return found
 
 
-def scale(peers: str) -> list[Result]:  # noqa: ARG001
+def scale(peers: str) -> list[Result]:
     """From 1 to 4 million rows, and 10 million within memory."""
     one, four, ten = (_apart(rows) for rows in (1_000_000, 4_000_000, 10_000_000))
     return [

@@ -12,7 +12,7 @@ from benchmarks import adult
 from benchmarks.timing import Result, at_most, best_of
 
 
-def frontier(peers: str) -> list[Result]:  # noqa: ARG001
+def frontier(peers: str) -> list[Result]:
     """Every method at every default setting, all measures, on all of Adult."""
     table = sf.read(adult.rows(), adult.schema())
     found: list[sf.Frontier] = []
@@ -21,7 +21,7 @@ def frontier(peers: str) -> list[Result]:  # noqa: ARG001
     return [at_most(what, 75, seconds, "s")]
 
 
-def start(peers: str) -> list[Result]:  # noqa: ARG001
+def start(peers: str) -> list[Result]:
     """`sfumato --help`."""
     command = shutil.which("sfumato", path=str(Path(sys.executable).parent)) or "sfumato"
     seconds = best_of(5, lambda: subprocess.run([command, "--help"], check=True, capture_output=True))

@@ -36,7 +36,7 @@ class RealizedClasses(Attack):
         ),
     )
 
-    def run(self, table: Table, release: Release) -> dict[str, float]:  # noqa: ARG002
+    def run(self, table: Table, release: Release) -> dict[str, float]:
         counts = np.maximum(release.histograms, 0)
         occupied = counts[counts.sum(axis=1) > 0]
         p = shares(occupied)

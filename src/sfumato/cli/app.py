@@ -39,7 +39,7 @@ def _show_version(wanted: bool) -> None:
 @app.callback(invoke_without_command=True, epilog="\b\nExample: sfumato demo")
 def start(
     context: typer.Context,
-    version: Annotated[  # noqa: ARG001
+    version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:

@@ -32,7 +32,7 @@ class Original(Method):
 
     name: ClassVar[str] = "original"
 
-    def _publish(self, table: Table, source: Source) -> Release:  # noqa: ARG002
+    def _publish(self, table: Table, source: Source) -> Release:
         points = np.arange(len(table.points))
         return Release(
             schema=table.schema.public(),
@@ -54,7 +54,7 @@ class Original(Method):
         return "Original table"
 
     @classmethod
-    def grid(cls, table: Table) -> Iterator[Original]:  # noqa: ARG003
+    def grid(cls, table: Table) -> Iterator[Original]:
         yield cls()
 
 
@@ -70,7 +70,7 @@ class FullSuppression(Method):
 
     name: ClassVar[str] = "suppression"
 
-    def _publish(self, table: Table, source: Source) -> Release:  # noqa: ARG002
+    def _publish(self, table: Table, source: Source) -> Release:
         return Release(
             schema=table.schema.public(),
             boxes=Boxes.whole(table.schema.quasi),
@@ -91,5 +91,5 @@ class FullSuppression(Method):
         return "Full suppression"
 
     @classmethod
-    def grid(cls, table: Table) -> Iterator[FullSuppression]:  # noqa: ARG003
+    def grid(cls, table: Table) -> Iterator[FullSuppression]:
         yield cls()

@@ -91,7 +91,7 @@ class Mondrian(Method):
             short.append(DeltaDisclosure(delta=self.delta))
         return (*short, *self.requirements)
 
-    def _publish(self, table: Table, source: Source) -> Release:  # noqa: ARG002
+    def _publish(self, table: Table, source: Source) -> Release:
         if self.recoding == "bucketize":
             refuse_kept_columns(table, "bucketization takes rows apart; use generalization or another role")
         class_of = partition(table, self.all_requirements, self.cut)

@@ -86,7 +86,7 @@ def _guessed_right(value: float, references: References) -> tuple[Grade, str]:
     )
 
 
-def _smallest_class(value: float, references: References) -> tuple[Grade, str]:  # noqa: ARG001
+def _smallest_class(value: float, references: References) -> tuple[Grade, str]:
     return _grade(-value, -10, -5), (
         f"Everybody's sensitive value stands among those of {value:,.0f} people or more; many statistical offices ask "
         "for 5 to 10."
@@ -108,7 +108,7 @@ def _query_error(value: float, references: References) -> tuple[Grade, str]:
     )
 
 
-def _ncp(value: float, references: References) -> tuple[Grade, str]:  # noqa: ARG001
+def _ncp(value: float, references: References) -> tuple[Grade, str]:
     return _grade(value, 0.1, 0.4), (
         "Quasi-identifiers are published exactly."
         if value == 0

@@ -32,7 +32,7 @@ class AlphaK(Requirement):
     def smallest_class(self) -> int:
         return self.k
 
-    def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:  # noqa: ARG002
+    def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
         total = counts.sum(-1)
         return np.asarray((total >= self.k - ROUNDING) & (counts.max(-1) <= self.alpha * total * (1 + ROUNDING)))
 

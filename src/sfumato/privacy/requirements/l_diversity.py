@@ -34,7 +34,7 @@ class LDiversity(Requirement):
     def smallest_class(self) -> int:
         return math.ceil(self.l - ROUNDING)
 
-    def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:  # noqa: ARG002
+    def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
         return np.asarray(counts.max(-1) <= counts.sum(-1) / self.l * (1 + ROUNDING))
 
     def sentence(self) -> str:
@@ -47,7 +47,7 @@ class DistinctLDiversity(LDiversity):
 
     name: ClassVar[str] = "distinct l-diversity"
 
-    def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:  # noqa: ARG002
+    def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
         return np.asarray(np.count_nonzero(counts, axis=-1) >= self.l)
 
     def sentence(self) -> str:
@@ -60,7 +60,7 @@ class EntropyLDiversity(LDiversity):
 
     name: ClassVar[str] = "entropy l-diversity"
 
-    def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:  # noqa: ARG002
+    def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
         p = shares(counts)
         entropy = -np.sum(p * np.log(p, out=np.zeros_like(p), where=p > 0), axis=-1)
         return np.asarray(entropy >= math.log(self.l) - ROUNDING)
@@ -81,7 +81,7 @@ class RecursiveLDiversity(LDiversity):
         expect(is_whole(self.l) and self.l >= 1, f"l is {self.l!r}; expected a whole number of at least 1")
         expect(is_number(self.c) and self.c > 0, f"c is {self.c!r}; expected a number above 0")
 
-    def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:  # noqa: ARG002
+    def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
         falling = -np.sort(-counts, axis=-1)
         return np.asarray(falling[..., 0] < self.c * falling[..., self.l - 1 :].sum(-1) * (1 - ROUNDING))
 

@@ -9,7 +9,7 @@ import typer
 
 from sfumato.cli.options import File, Json, Parquet, Quasi, Sensitive, names
 from sfumato.cli.show import explained, heading, note, number, print_json, say
-from sfumato.cli.study import MEASURES, TRIALS, Study
+from sfumato.cli.study import MEASURES, Study
 from sfumato.files import place
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def command(
     from sfumato.report import write_report
 
     study = Study(folder=output)
-    study.check(ours=(output / TRIALS).exists())
+    study.check(ours=study.trials.exists())
     declared = _schema(file, schema, sensitive, names(quasi), output)
     table = _read(file, declared)
     frontier = study.try_all(table, _methods(method, table), workers)
@@ -131,15 +131,12 @@ def _keep_proposal(schema: Schema, output: Path) -> Path:
 
 
 def _methods(wanted: list[str] | None, table: Table) -> list[Method] | None:
-    from sfumato.errors import ParameterError
-    from sfumato.methods import METHODS
+    from sfumato.methods import find_method
 
     if not wanted:
         return None
-    for name in wanted:
-        if name not in METHODS:
-            raise ParameterError(f"{name!r} is not a known method; expected one of {', '.join(METHODS)}")
-    return [setting for name in dict.fromkeys(wanted) for setting in METHODS[name].grid(table)]
+    kinds = [find_method(name) for name in dict.fromkeys(wanted)]
+    return [setting for kind in kinds for setting in kind.grid(table)]
 
 
 def show_recommendation(recommendation: Recommendation) -> None:
@@ -162,6 +159,6 @@ def show_recommendation(recommendation: Recommendation) -> None:
 def _show_files(study: Study, release: Release | None) -> None:
     if release:
         say(f"The release, to publish: {study.release}")
-    say(f"For your eyes only, the trials and what the release measures: {study.folder / TRIALS}, "
-        f"{study.folder / MEASURES}" if release else f"For your eyes only, the trials: {study.folder / TRIALS}")
+    say(f"For your eyes only, the trials and what the release measures: {study.trials}, "
+        f"{study.folder / MEASURES}" if release else f"For your eyes only, the trials: {study.trials}")
     say(f"For your eyes only, the report: {study.report}")

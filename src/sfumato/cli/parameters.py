@@ -47,16 +47,16 @@ class Parameters:
 
 def method_from(name: str, parameters: Parameters) -> Method:
     """The method of that name with the given parameters."""
-    from sfumato.methods import METHODS, Anatomy, make_method
+    from sfumato.methods import Anatomy, find_method, make_method
 
-    if name not in METHODS:
-        raise ParameterError(f"{name!r} is not a known method; expected one of {', '.join(METHODS)}")
+    find_method(name)
     _refuse_others(name, parameters.given)
     if name == "mondrian":
         return _mondrian(parameters)
     if name == "anatomy":
         if parameters.l is None:
             raise ParameterError("anatomy needs --l, such as --l 3")
+        # A fraction is refused by the method itself, with its own sentence.
         return Anatomy(l=_whole(parameters.l))  # type: ignore[arg-type]
     return make_method(name, {})
 
@@ -107,6 +107,7 @@ def _diversity(given: Parameters) -> Requirement:
     if given.l_form == "recursive":
         if given.c is None:
             raise ParameterError("--l-form recursive needs --c, such as --c 2")
+        # A fraction is refused by the requirement itself.
         return RecursiveLDiversity(l=l, c=given.c)  # type: ignore[arg-type]
     if given.c is not None:
         raise ParameterError("--c belongs to --l-form recursive")

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from sfumato.trials.recommendation import Recommendation
     from sfumato.trials.trial import Trial
 
-TRIALS = "trials.jsonl"
 RELEASE = "release"
 MEASURES = "measures.json"
 REPORT = ("report.html", "frontier.json", "frontier.csv", "frontier.png", "frontier.svg")
@@ -44,6 +43,13 @@ class Study:
     def release(self) -> Path:
         """The folder of the recommended release."""
         return self.folder / RELEASE
+
+    @property
+    def trials(self) -> Path:
+        """The file of finished trials."""
+        from sfumato.trials.frontier import STORE_NAME
+
+        return self.folder / STORE_NAME
 
     @property
     def report(self) -> Path:
@@ -85,8 +91,7 @@ class Study:
                 return frontier(table, methods, folder=self.folder, workers=workers, progress=progress)
         except KeyboardInterrupt:
             done, total = reached
-            file = self.folder / TRIALS
-            stored = f"{done} of {total} trials are stored in {file}" if done else "no trial is stored yet"
+            stored = f"{done} of {total} trials are stored in {self.trials}" if done else "no trial is stored yet"
             note(f"Interrupted; {stored}; run the same command again to go on.")
             raise typer.Exit(INTERRUPTED) from None
 

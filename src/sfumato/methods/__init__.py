@@ -14,17 +14,23 @@ from sfumato.privacy.requirements import parse_requirement
 METHODS: dict[str, type[Method]] = {kind.name: kind for kind in (Original, FullSuppression, Mondrian, Anatomy)}
 
 
-def make_method(name: str, parameters: dict[str, Any]) -> Method:
-    """The method that a stored trial or a release file names."""
+def find_method(name: str) -> type[Method]:
+    """The kind of method with a name."""
     if name not in METHODS:
         raise ParameterError(f"{name!r} is not a known method; expected one of {', '.join(METHODS)}")
+    return METHODS[name]
+
+
+def make_method(name: str, parameters: dict[str, Any]) -> Method:
+    """The method that a stored trial or a release file names."""
+    kind = find_method(name)
     given = dict(parameters)
     if "requirements" in given:
         given["requirements"] = tuple(parse_requirement(spec) for spec in given["requirements"])
     try:
-        return METHODS[name](**given)
+        return kind(**given)
     except TypeError as error:
         raise ParameterError(f"{name} does not take the parameters {', '.join(given) or 'none'}") from error
 
 
-__all__ = ["METHODS", "Anatomy", "FullSuppression", "Method", "Mondrian", "Original", "make_method"]
+__all__ = ["METHODS", "Anatomy", "FullSuppression", "Method", "Mondrian", "Original", "find_method", "make_method"]

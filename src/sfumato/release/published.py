@@ -80,7 +80,7 @@ class Published:
             provenance=provenance,
             suppressed=left_out if count else None,
         )
-        return Published(release=release, suppressed=count)
+        return Published(release=release.verified(), suppressed=count)
 
 
 def read_published(

@@ -64,7 +64,7 @@ def draw(
     row are drawn anew; where hardly any have one, the rest are drawn around random rows.
     """
     generator = np.random.default_rng(seed)
-    original = Original().publish(table)
+    original = Original().publish(table.without_rows())
     parts: list[Queries] = []
     found = 0
     for attempt in range(MOST_ROUNDS + 1):

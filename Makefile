@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 PEERS := .venv-peers
 PEERS_READY := $(PEERS)/.ready
 
-.PHONY: demo test lint types unit bench docs lock clean
+.PHONY: demo test lint types unit kills bench docs lock clean
 
 demo: $(READY)
 	$(BIN)/sfumato demo -o sfumato-demo
@@ -21,6 +21,11 @@ types: $(READY)
 
 unit: $(READY)
 	$(BIN)/python -m pytest
+
+kills: $(READY)
+	$(BIN)/python tests/cli/kills.py --kills 200
+	$(BIN)/python tests/cli/kills.py --stepwise
+	$(BIN)/python tests/cli/kills.py --crowd 50
 
 bench: $(READY) $(PEERS_READY)
 	$(BIN)/python -m benchmarks --peers $(PEERS)/bin/python $(ONLY)

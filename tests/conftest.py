@@ -19,6 +19,8 @@ TESTS = Path(__file__).resolve().parent
 sys.path.insert(0, str(TESTS))
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sfumato.engines import Table
     from sfumato.schema import Schema
 
@@ -29,6 +31,14 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 ADULT_TRAINING_ROWS = 30_162
 ADULT_CATEGORICAL = ("workclass", "education", "marital-status", "race", "sex")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_ledger(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Whatever a test charges, it never charges the ledger of whoever runs it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SFUMATO_LEDGER", str(tmp_path_factory.mktemp("ledger") / "ledger.sqlite"))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -14,18 +14,33 @@ from sfumato.version import __version__
 _HOMES = {
     "AlphaK": "privacy.requirements",
     "Anatomy": "methods",
+    "ApproximateDP": "privacy.claims",
     "BetaLikeness": "privacy.requirements",
     "DeltaDisclosure": "privacy.requirements",
+    "DiffMulti": "methods",
     "DistinctLDiversity": "privacy.requirements",
     "EntropyLDiversity": "privacy.requirements",
     "Frontier": "trials.frontier",
     "FullSuppression": "methods",
+    "HeldOut": "workloads.learning",
+    "HybridTree": "methods",
     "KAnonymity": "privacy.requirements",
+    "KDTree": "methods",
     "LDiversity": "privacy.requirements",
+    "Learning": "workloads.learning",
+    "Ledger": "privacy.ledger",
     "MEASURES": "trials.measure",
+    "MST": "methods",
+    "Marginals": "methods",
+    "MatchPoint": "workloads.clustering",
     "Mondrian": "methods",
     "NoGuarantee": "privacy.claims",
     "Original": "methods",
+    "PrivBayes": "methods",
+    "PrivTree": "methods",
+    "PureDP": "privacy.claims",
+    "QuadTree": "methods",
+    "RPS": "methods",
     "RecursiveLDiversity": "privacy.requirements",
     "Release": "release",
     "Schema": "schema",
@@ -33,9 +48,13 @@ _HOMES = {
     "Syntactic": "privacy.claims",
     "TCloseness": "privacy.requirements",
     "Table": "engines",
+    "cluster_labels": "workloads.clustering",
+    "cross_validate": "workloads.holdout",
     "frontier": "trials.frontier",
+    "hold_out": "workloads.holdout",
     "measure": "trials.measure",
     "propose": "engines.propose",
+    "publish_to": "methods.publication",
     "read": "engines",
     "read_published": "release",
     "residents": "samples.town",
@@ -44,19 +63,34 @@ _HOMES = {
 
 __all__ = [
     "MEASURES",
+    "MST",
+    "RPS",
     "AlphaK",
     "Anatomy",
+    "ApproximateDP",
     "BetaLikeness",
     "DeltaDisclosure",
+    "DiffMulti",
     "DistinctLDiversity",
     "EntropyLDiversity",
     "Frontier",
     "FullSuppression",
+    "HeldOut",
+    "HybridTree",
     "KAnonymity",
+    "KDTree",
     "LDiversity",
+    "Learning",
+    "Ledger",
+    "Marginals",
+    "MatchPoint",
     "Mondrian",
     "NoGuarantee",
     "Original",
+    "PrivBayes",
+    "PrivTree",
+    "PureDP",
+    "QuadTree",
     "RecursiveLDiversity",
     "Release",
     "Schema",
@@ -65,9 +99,13 @@ __all__ = [
     "TCloseness",
     "Table",
     "__version__",
+    "cluster_labels",
+    "cross_validate",
     "frontier",
+    "hold_out",
     "measure",
     "propose",
+    "publish_to",
     "read",
     "read_published",
     "residents",
@@ -78,8 +116,24 @@ if TYPE_CHECKING:
     from sfumato.engines import Table, read
     from sfumato.engines.propose import propose
     from sfumato.errors import SfumatoError
-    from sfumato.methods import Anatomy, FullSuppression, Mondrian, Original
-    from sfumato.privacy.claims import NoGuarantee, Syntactic
+    from sfumato.methods import (
+        MST,
+        RPS,
+        Anatomy,
+        DiffMulti,
+        FullSuppression,
+        HybridTree,
+        KDTree,
+        Marginals,
+        Mondrian,
+        Original,
+        PrivBayes,
+        PrivTree,
+        QuadTree,
+    )
+    from sfumato.methods.publication import publish_to
+    from sfumato.privacy.claims import ApproximateDP, NoGuarantee, PureDP, Syntactic
+    from sfumato.privacy.ledger import Ledger
     from sfumato.privacy.requirements import (
         AlphaK,
         BetaLikeness,
@@ -97,6 +151,9 @@ if TYPE_CHECKING:
     from sfumato.schema import Schema
     from sfumato.trials.frontier import Frontier, frontier
     from sfumato.trials.measure import MEASURES, measure
+    from sfumato.workloads.clustering import MatchPoint, cluster_labels
+    from sfumato.workloads.holdout import cross_validate, hold_out
+    from sfumato.workloads.learning import HeldOut, Learning
 
 
 def __getattr__(name: str) -> Any:

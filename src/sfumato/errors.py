@@ -31,3 +31,11 @@ class ReleaseError(SfumatoError):
 
 class QueryError(SfumatoError):
     """A query cannot be understood."""
+
+
+class BudgetError(SfumatoError):
+    """More privacy budget is asked for than is left."""
+
+
+class LedgerError(SfumatoError):
+    """The ledger of privacy budgets cannot be used, or would be told something twice."""

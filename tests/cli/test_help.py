@@ -37,16 +37,19 @@ def example(context: typer.Context) -> list[str]:
 
 
 def test_the_commands_are_the_ones_promised() -> None:
-    assert list(program().commands) == ["demo", "init", "frontier", "publish", "measure", "verify", "query"]
+    promised = ["demo", "init", "frontier", "publish", "measure", "verify", "query", "budget"]
+    assert list(program().commands) == promised
+    assert {"sfumato budget cap", "sfumato budget export"} < set(COMMANDS)
 
 
 @pytest.mark.parametrize("path", CONTEXTS)
 def test_help_ends_with_an_example_that_parses(path: str) -> None:
     words = example(CONTEXTS[path])
-    if path != "sfumato":
-        assert words[0] == path.split()[1]
-    command = program().commands[words[0]]
-    assert command.make_context(words[0], words[1:]).params
+    above = path.split()[1:]
+    assert words[: len(above)] == above
+    above = above or words[:1]
+    command = CONTEXTS[" ".join(["sfumato", *above])].command
+    assert command.make_context(above[-1], words[len(above) :]).params
 
 
 @pytest.mark.parametrize("path", CONTEXTS)
@@ -63,11 +66,12 @@ def test_every_option_and_argument_is_explained(path: str) -> None:
 def test_the_first_sentence_fits_into_the_list_of_commands(path: str) -> None:
     first = (COMMANDS[path].command.help or "").split("\n\n")[0]
     assert first.endswith(".")
-    narrow = typer.Context(program(), info_name="sfumato", terminal_width=80, **SETTINGS)
-    assert first in narrow.get_help()
+    above = COMMANDS[path].parent
+    assert above is not None
+    assert first in typer.Context(above.command, info_name=above.info_name, terminal_width=80, **SETTINGS).get_help()
 
 
-@pytest.mark.parametrize("path", ["publish", "measure", "verify", "query", "frontier"])
+@pytest.mark.parametrize("path", ["publish", "measure", "verify", "query", "frontier", "budget", "budget cap"])
 def test_commands_that_print_figures_print_json(path: str) -> None:
     assert "--json" in COMMANDS[f"sfumato {path}"].get_help()
 

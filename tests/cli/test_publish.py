@@ -1,15 +1,26 @@
-"""`publish`: which options make which method, and which are refused."""
+"""`publish`: which options make which method, which are refused, and what is charged for it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import dataclasses
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
 import polars as pl
 import pytest
 
 from sfumato.cli.parameters import Parameters, method_from
 from sfumato.errors import ParameterError
 from sfumato.methods import METHODS, Anatomy, FullSuppression, Method, Mondrian, Original
+from sfumato.methods.base import DPMethod
+from sfumato.privacy.budget import WHOLE
+from sfumato.privacy.claims import Differential, NoGuarantee
+from sfumato.privacy.ledger import Ledger
 from sfumato.privacy.requirements import (
     AlphaK,
     BetaLikeness,
@@ -17,10 +28,13 @@ from sfumato.privacy.requirements import (
     EntropyLDiversity,
     RecursiveLDiversity,
 )
-from sfumato.release import Release
+from sfumato.release import Boxes, Release
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator
+
+    from sfumato.engines import Table
+    from sfumato.privacy.budget import Budget
 
     from .conftest import Run
 
@@ -84,7 +98,17 @@ def test_options_that_mean_nothing_are_refused(name: str, given: Parameters, sen
 
 
 def test_every_method_can_be_named() -> None:
-    assert {name for name, _, _ in MADE} == set(METHODS)
+    """Those that take epsilon need nothing but the options that are their own fields."""
+    private = {name: kind for name, kind in METHODS.items() if issubclass(kind, DPMethod)}
+    assert {name for name, _, _ in MADE} == set(METHODS) - set(private)
+    some: dict[str, Any] = {"epsilon": 0.5, "height": 3, "h": 7, "utility": "ncp", "degree": 1}
+    for name, kind in private.items():
+        own = {item.name: some[item.name] for item in dataclasses.fields(kind) if item.name in some}
+        assert method_from(name, Parameters(**own)) == kind(**own)
+        with pytest.raises(ParameterError, match=f"{name} needs --epsilon, such as --epsilon 1"):
+            method_from(name, Parameters(**own | {"epsilon": None}))
+        with pytest.raises(ParameterError, match=f"{name} does not take --k; it takes .*--epsilon"):
+            method_from(name, Parameters(**own, k=3))
 
 
 def test_all_options_reach_the_method(publish: Run, people: Path) -> None:
@@ -133,3 +157,182 @@ def test_an_unsatisfiable_requirement_is_one_sentence(publish: Run, people: Path
     assert (outcome.code, outcome.out) == (2, "")
     assert len(outcome.err.splitlines()) == 1
     assert not (people / "r").exists()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Noisy(DPMethod):
+    """The overall histogram with noise."""
+
+    name: ClassVar[str] = "noisy"
+    height: int
+    utility: str = "dm"
+
+    def _release(self, table: Table, budget: Budget) -> Release:
+        counts = np.maximum(budget.counts(table.overall[None, :], WHOLE), 1).astype(np.float64)
+        return Release(
+            schema=table.schema.public(), boxes=Boxes.whole(table.schema.quasi), weights=counts.sum(axis=1),
+            group_of=np.zeros(1, dtype=np.int64), histograms=counts, claim=self.claim, provenance=self.provenance(),
+        )
+
+    @classmethod
+    def grid(cls, table: Table) -> Iterator[Method]:
+        yield cls(epsilon=2, height=1)
+
+
+@pytest.fixture
+def ledger(people: Path, monkeypatch: pytest.MonkeyPatch) -> Ledger:
+    """The user's own ledger, and a differentially private method to charge to it."""
+    monkeypatch.setenv("SFUMATO_LEDGER", "own.sqlite")
+    monkeypatch.setitem(METHODS, "noisy", Noisy)
+    return Ledger("own.sqlite")
+
+
+NOISY = ("--method", "noisy", "--epsilon", "0.5", "--height", "3")
+
+
+def test_a_private_release_says_what_was_charged_and_what_is_left(publish: Run, ledger: Ledger) -> None:
+    told = publish("r", *NOISY)
+    assert (told.code, told.err) == (0, "")
+    assert told.out.splitlines()[-2:] == [
+        "Charged: ε = 0.5. people: ε = 0.5 spent in all, without a cap.", "Ledger: own.sqlite",
+    ]
+    ledger.cap("people", 1.2)
+    told = publish("s", *NOISY, "--utility", "max", "--json")
+    assert told.json["parameters"] == {"epsilon": 0.5, "height": 3, "utility": "max"}
+    (_, entry) = ledger.entries("people")
+    charge = told.json["charge"]
+    assert (charge["id"], charge["epsilon"], charge["ledger"]) == (entry.release, 0.5, "own.sqlite")
+    assert (charge["spent"]["epsilon"], charge["cap"]["epsilon"], charge["left"]["epsilon"]) == (1.0, 1.2, 0.2)
+    assert charge["sentence"] == "Charged: ε = 0.5. people: ε = 1 spent in all, ε = 0.2 left of the cap of ε = 1.2."
+    assert isinstance(Release.load("s").claim, Differential)
+    assert Release.load("s").provenance.id == entry.release
+
+
+def test_beyond_the_cap_nothing_is_published(publish: Run, ledger: Ledger) -> None:
+    ledger.cap("people", 0.7)
+    assert publish("r", *NOISY).code == 0
+    told = publish("s", *NOISY)
+    assert (told.code, told.out) == (2, "")
+    assert told.err == (
+        "sfumato: people: ε = 0.5 is asked for, but 0.2 is left of the cap of 0.7, with 0.5 spent\n"
+    )
+    assert not Path("s").exists()
+    assert len(ledger.entries()) == 1
+
+
+def test_another_ledger_can_be_named(publish: Run, ledger: Ledger) -> None:
+    assert publish("r", *NOISY, "--ledger", "other.sqlite").out.splitlines()[-1] == "Ledger: other.sqlite"
+    assert len(Ledger("other.sqlite").entries()) == 1
+    assert not ledger.path.exists()
+
+
+def test_a_table_without_a_name_shares_a_budget_and_is_told_so(publish: Run, ledger: Ledger) -> None:
+    schema = Path("people.toml")
+    schema.write_text(schema.read_text().replace('name = "people"\n', ""))
+    told = publish("r", *NOISY)
+    assert told.code == 0
+    assert told.err == "The schema declares no name, so all tables without one share the budget of 'table'.\n"
+    assert ledger.data_sets() == ["table"]
+
+
+def test_other_methods_leave_the_ledger_alone(publish: Run, ledger: Ledger) -> None:
+    told = publish("r", "--method", "mondrian", "--k", "5", "--json")
+    assert (told.code, told.json["charge"]) == (0, None)
+    assert not ledger.path.exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--height", "3"), "noisy needs --epsilon, such as --epsilon 1"),
+        (("--epsilon", "1"), "noisy needs --height, such as --height 6"),
+        (("--epsilon", "1", "--height", "3", "--k", "2"),
+         "noisy does not take --k; it takes --epsilon, --height, --utility"),
+        (("--epsilon", "0", "--height", "3"), "epsilon is 0; expected a number above 0 and at most 1,000,000"),
+        (("--epsilon", "inf", "--height", "3"), "epsilon is inf; expected a number above 0"),
+    ],
+)
+def test_wrong_options_of_private_methods_cost_nothing(
+    publish: Run, ledger: Ledger, options: tuple[str, ...], sentence: str
+) -> None:
+    told = publish("r", "--method", "noisy", *options)
+    assert (told.code, told.out, told.err) == (2, "", f"sfumato: {sentence}\n")
+    assert not ledger.path.exists()
+    assert not Path("r").exists()
+
+
+def test_a_schema_read_off_the_rows_promises_nothing_and_costs_all_the_same(
+    publish: Run, run: Run, ledger: Ledger
+) -> None:
+    assert run("init", "people.csv", "--sensitive", "disease", "--force", "-o", "people.toml").code == 0
+    told = publish("r", *NOISY)
+    assert "Claim: nothing is promised: the bounds or values of age" in told.out
+    assert "Charged: ε = 0.5." in told.out
+    assert isinstance(Release.load("r").claim, NoGuarantee)
+    assert len(ledger.entries()) == 1
+
+
+def test_a_recommended_private_release_is_charged_too(
+    run: Run, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its trials use simulated noise and cost nothing; only what is saved does, each time anew."""
+    monkeypatch.setattr(FullSuppression, "claim", NoGuarantee(reason="out of the running"))
+    command = ("frontier", "people.csv", "--schema", "people.toml", "--method", "noisy", "-o", "out")
+    limits = ("--max-p-loss", "0.9", "--max-query-error", "9")
+    assert run(*command, *limits, "--no-save").code == 0
+    assert not ledger.path.exists()
+    chosen = [run(*command, *limits, "--json").json for _ in range(2)]
+    assert [told["label"] for told in chosen] == ["noisy epsilon=2, height=1"] * 2
+    first, second = ledger.entries("people")
+    assert (first.state, second.state, second.folder) == ("settled", "settled", str(Path("out/release").resolve()))
+    release = Release.load("out/release")
+    assert chosen[1]["charge"]["id"] == second.release == release.provenance.id
+    assert "its setting was chosen by comparing measures of the same rows" in release.claim.assumptions
+    ledger.cap("people", 5)
+    told = run(*command, *limits)
+    assert (told.code, told.out) == (2, "")
+    assert told.err.startswith("sfumato: people: ε = 2 is asked for, but 1 is left of the cap of 5")
+    assert Release.load("out/release").provenance.id == second.release
+    ledger.uncap("people")
+    assert "Charged: ε = 2. people: ε = 6 spent in all, without a cap." in run(*command, *limits).out
+
+
+KILLS = Path(__file__).with_name("kills.py")
+
+
+def kill_publishers(*options: str) -> tuple[int, dict[str, Any]]:
+    done = subprocess.run([sys.executable, KILLS, *options], capture_output=True, text=True, timeout=120)
+    assert done.stderr == ""
+    return done.returncode, json.loads(done.stdout)
+
+
+def test_publishers_killed_at_random_moments_lose_no_spend() -> None:
+    """Twenty of the two hundred that `make kills` runs."""
+    code, found = kill_publishers("--kills", "20")
+    assert (code, found["wrong"], found["kills"]) == (0, [], 20)
+    assert found["entries"] >= found["releases"] > 0
+
+
+def test_publishers_killed_at_every_step_lose_no_spend() -> None:
+    code, found = kill_publishers("--stepwise")
+    assert (code, found["wrong"]) == (0, [])
+    stages = {"not charged, not visible", "reserved, not visible", "reserved, visible", "settled, visible"}
+    assert stages < set(found["stages"])
+
+
+def test_publishers_at_once_use_up_the_cap_and_never_overspend() -> None:
+    """Fifteen of the fifty that `make kills` runs."""
+    code, found = kill_publishers("--crowd", "15")
+    assert (code, found["wrong"], found["exit_codes"]) == (0, [], {"0": 6, "2": 9})
+    assert found["entries"] == found["releases"] == 6
+
+
+@pytest.mark.parametrize(
+    ("twin", "options", "sentence"),
+    [("late", ("--kills", "60"), "is there without an entry"), ("tidy", ("--stepwise",), "was forgotten")],
+)
+def test_broken_publishers_are_caught(twin: str, options: tuple[str, ...], sentence: str) -> None:
+    """All of 60 kills at random miss half a second in which a release is not charged with a probability below 1e-6."""
+    code, found = kill_publishers(*options, "--twin", twin)
+    assert code == 1
+    assert found["wrong"][0].endswith(sentence)

@@ -16,11 +16,12 @@ from hypothesis import strategies as st
 from reference import holds
 from sfumato.engines import Table, read
 from sfumato.errors import ParameterError, SfumatoError, UnsatisfiableError
-from sfumato.methods import METHODS, Anatomy, Method, Mondrian, Original, make_method
+from sfumato.methods import METHODS, Anatomy, DPMethod, Method, Mondrian, Original, make_method
 from sfumato.privacy.claims import Claim, NoGuarantee
 from sfumato.privacy.noise import SimulatedSource
 from sfumato.privacy.requirements import REQUIREMENTS, Population
 from sfumato.release import Provenance, Release
+from sfumato.release.kernels import holding_pairs
 from sfumato.schema import Schema
 from sfumato.trials.trial import trial_id
 from strategies import TableCase, tables
@@ -36,6 +37,11 @@ REQUIREMENT_PARAMETERS: dict[str, dict[str, Any]] = {
     "(alpha,k)-anonymity": {"alpha": 0.95, "k": 2},
     "beta-likeness": {"beta": 2.0, "enhanced": True},
 }
+
+PRIVATE = sorted(name for name, kind in METHODS.items() if issubclass(kind, DPMethod))
+EXACT = sorted(set(METHODS) - set(PRIVATE))
+IN_SECONDS = [name for name in sorted(METHODS) if METHODS[name].by_default]
+"""Methods that need no library which is slow to start."""
 
 
 def settings_of(name: str, table: Table) -> list[Method]:
@@ -67,6 +73,30 @@ def check_release(method: Method, table: Table, release: Release) -> None:
     assert release.schema.spec() == table.schema.public().spec()
 
 
+def check_noisy_release(method: Method, table: Table, release: Release) -> None:
+    """Everything that holds for a release under differential privacy."""
+    assert release.histograms.min() >= 0
+    assert np.allclose(release.weights, release.histograms[release.group_of].sum(axis=1))
+    assert len(np.unique(release.group_of)) == len(release.group_of)
+    assert np.isfinite(release.weights).all()
+    assert release.rows > 0
+    assert release.kept is None
+    assert release.claim == method.claim
+    assert release.provenance == Provenance(method=method.name, parameters=method.parameters())
+    assert release.schema.spec() == table.schema.public().spec()
+    assert release.deviation is None or release.deviation.shape == (len(release.histograms),)
+    for position, axis in enumerate(table.schema.quasi):
+        lo, hi, missing = (side[:, position] for side in release.boxes.arrays)
+        assert ((lo >= 0) & (hi < axis.size) & (axis.nullable | ~missing) & ((lo <= hi) | missing)).all()
+    if release.layout == "counts":
+        domain = release.boxes.widths.astype(float).prod(axis=1).sum()
+        assert domain == np.prod([float(axis.positions) for axis in table.schema.quasi]), "boxes do not tile the domain"
+        assert (np.bincount(holding_pairs(table.points, *release.boxes.arrays)[0]) == 1).all()
+    else:
+        assert release.boxes.are_points.all()
+        assert np.array_equal(release.histograms, np.round(release.histograms))
+
+
 def check_everyone_is_covered(case: TableCase, release: Release) -> None:
     """A person stands in a box that holds their point, in a group with their value."""
     spans = [[release.boxes.span(box, i) for i in range(len(case.case.quasi))] for box in range(len(release.boxes))]
@@ -87,7 +117,17 @@ def can_be_met(method: Method, table: Table) -> bool:
     return True
 
 
-@pytest.mark.parametrize("name", sorted(METHODS))
+@pytest.mark.parametrize("name", [name for name in PRIVATE if name in IN_SECONDS])
+@settings(max_examples=12)
+@given(case=tables(most_rows=40, most_quasi=3, most=6))
+def test_every_private_setting_keeps_the_contract(name: str, case: TableCase) -> None:
+    table, fingerprint = case.table, case.table.fingerprint
+    for method in settings_of(name, table):
+        check_noisy_release(method, table, method.publish(table))
+    assert Table.fingerprint.func(table) == fingerprint, "publishing changed the table"
+
+
+@pytest.mark.parametrize("name", EXACT)
 @settings(max_examples=12)
 @given(case=tables(most_rows=40, most_quasi=3, most=6))
 def test_every_setting_keeps_the_contract(name: str, case: TableCase) -> None:
@@ -103,7 +143,7 @@ def test_every_setting_keeps_the_contract(name: str, case: TableCase) -> None:
     assert Table.fingerprint.func(table) == fingerprint, "publishing changed the table"
 
 
-@pytest.mark.parametrize("name", sorted(METHODS))
+@pytest.mark.parametrize("name", IN_SECONDS)
 @settings(max_examples=8)
 @given(case=tables(most_rows=30, most_quasi=3, most=6), shuffler=st.randoms(use_true_random=False))
 def test_a_release_does_not_depend_on_the_order_of_rows(
@@ -180,7 +220,26 @@ def test_kept_columns_stay_with_their_rows(name: str) -> None:
             assert sex.missing if person["sex"] is None else sex.lo <= "fm".index(person["sex"]) <= sex.hi
 
 
-@pytest.mark.parametrize("method", [Anatomy(l=2), Mondrian(k=2, recoding="bucketize")])
+@pytest.mark.parametrize("name", PRIVATE)
+def test_what_was_read_off_the_data_voids_a_private_claim(name: str) -> None:
+    frame = pl.DataFrame({"age": [1, 2, 3, 4] * 5, "ill": ["a", "b"] * 10})
+    columns = {
+        "age": {"role": "quasi", "kind": "numeric", "min": 1, "max": 4},
+        "ill": {"role": "sensitive", "kind": "categorical", "values": ["a", "b"]},
+    }
+    method = next(iter(METHODS[name].grid(read(frame, Schema.parse({"columns": columns})))))
+    if METHODS[name].by_default:
+        assert method.publish(read(frame, Schema.parse({"columns": columns}))).claim == method.claim
+        columns["age"]["from_data"] = ["max"]
+        claim = method.publish(read(frame, Schema.parse({"columns": columns}))).claim
+        assert isinstance(claim, NoGuarantee)
+        assert "age were read off the rows" in claim.reason
+    for epsilon in (0, -1, float("nan"), float("inf"), True, "much"):
+        with pytest.raises(ParameterError, match="epsilon is"):
+            make_method(name, {**method.parameters(), "epsilon": epsilon})
+
+
+@pytest.mark.parametrize("method", [Anatomy(l=2), Mondrian(k=2, recoding="bucketize"), METHODS["kd-tree"](epsilon=1.0)])
 def test_methods_that_take_rows_apart_refuse_kept_columns(method: Method) -> None:
     with pytest.raises(ParameterError, match=r"the column 'note' has role keep, but .+"):
         method.publish(with_keep()[0])
@@ -190,7 +249,7 @@ def test_a_method_that_takes_rows_apart_offers_nothing_for_kept_columns() -> Non
     table = with_keep()[0]
     offered = [method for kind in METHODS.values() for method in kind.grid(table)]
     assert Counter(method.parameters().get("recoding", "generalize") for method in offered)["bucketize"] == 0
-    assert not any(isinstance(method, Anatomy) for method in offered)
+    assert not any(isinstance(method, Anatomy | DPMethod) for method in offered)
 
 
 @pytest.mark.parametrize(

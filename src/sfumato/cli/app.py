@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from sfumato.cli import demo, frontier, init, measure, publish, query, verify
+from sfumato.cli import budget, demo, frontier, init, measure, publish, query, verify
 from sfumato.cli.show import one_line
 from sfumato.errors import SfumatoError
 from sfumato.version import __version__
@@ -30,13 +30,17 @@ app = typer.Typer(
 )
 
 
+def _example(line: str) -> str:
+    return f"\b\nExample: {line}"
+
+
 def _show_version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"{NAME} {__version__}")
         raise typer.Exit
 
 
-@app.callback(invoke_without_command=True, epilog="\b\nExample: sfumato demo")
+@app.callback(invoke_without_command=True, epilog=_example("sfumato demo"))
 def start(
     context: typer.Context,
     version: Annotated[
@@ -50,7 +54,13 @@ def start(
 
 for module in (demo, init, frontier, publish, measure, verify, query):
     name = module.__name__.rpartition(".")[2]
-    app.command(name=name, epilog=f"\b\nExample: {module.EXAMPLE}", context_settings=SETTINGS)(module.command)
+    app.command(name=name, epilog=_example(module.EXAMPLE), context_settings=SETTINGS)(module.command)
+
+spending = typer.Typer(cls=budget.DataSetOrCommand, rich_markup_mode=None, context_settings=SETTINGS)
+spending.callback(invoke_without_command=True, epilog=_example(budget.EXAMPLE))(budget.command)
+spending.command(name="cap", epilog=_example(budget.CAP_EXAMPLE), context_settings=SETTINGS)(budget.cap)
+spending.command(name="export", epilog=_example(budget.EXPORT_EXAMPLE), context_settings=SETTINGS)(budget.export)
+app.add_typer(spending, name="budget")
 
 
 @cache

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sfumato.cli.budget import charge, show_charge
+from sfumato.cli.publish import publish_recommended
 from sfumato.cli.show import note, say
 from sfumato.cli.study import Study
 from sfumato.files import place
@@ -64,6 +66,7 @@ def _write_town(study: Study, rows: int) -> tuple[Path, Path]:
 
 
 def _tell(study: Study, frontier: Frontier) -> None:
+    from sfumato.privacy.ledger import Ledger
     from sfumato.release import Release
 
     recommendation = frontier.recommend()
@@ -78,10 +81,13 @@ def _tell(study: Study, frontier: Frontier) -> None:
     for verdict in recommendation.verdicts:
         title = frontier.measures[verdict.measure].title
         say(f"{verdict.grade}  {title}. {verdict.sentence}", indent=5)
-    study.publish(recommendation)
+    ledger = Ledger(study.folder / "ledger.sqlite")
+    charged = charge(publish_recommended(study, recommendation, ledger), ledger)
     release = Release.load(study.release).verified()
-    say(f"4. The release is in {study.release}. Its claim was recomputed from the published files and holds:")
+    told = "Its claim was recomputed from the published files and holds" if charged is None else "Its claim is"
+    say(f"4. The release is in {study.release}. {told}:")
     say(f"{release.claim.sentence()}.", indent=5)
+    show_charge(charged)
     say(f"5. Its recipient asks for {QUESTION}:")
     say(f"the release says {release.query(QUESTION):,.1f}, the truth is {_truth(frontier.table):,}.", indent=5)
     say(f"The report, with every trial and all figures: {study.report}")

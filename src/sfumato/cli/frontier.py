@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import File, Json, Parquet, Quasi, Sensitive, names
+from sfumato.cli.budget import charge, show_charge
+from sfumato.cli.options import File, Json, LedgerFile, Parquet, Quasi, Sensitive, names
+from sfumato.cli.publish import publish_recommended
 from sfumato.cli.show import explained, heading, note, number, print_json, say
 from sfumato.cli.study import MEASURES, Study
 from sfumato.files import place
@@ -58,6 +60,7 @@ def command(
         int | None, typer.Option("--workers", min=1, show_default=False, help="Processes; one per core by default.")
     ] = None,
     save: Annotated[bool, typer.Option("--save/--no-save", help="Write the recommended release.")] = True,
+    ledger: LedgerFile = None,
     parquet: Parquet = False,
     as_json: Json = False,
 ) -> None:
@@ -66,9 +69,10 @@ def command(
     Every method runs at many settings, and every release is measured. Give a schema, or name the sensitive column to
     have one proposed. Finished trials are stored as they end; the same command goes on where an earlier one stopped.
     """
+    from sfumato.privacy.ledger import Ledger
     from sfumato.report import write_report
 
-    study = Study(folder=output)
+    study, book = Study(folder=output), Ledger(ledger)
     study.check(ours=study.trials.exists())
     declared = _schema(file, schema, sensitive, names(quasi), output)
     table = _read(file, declared)
@@ -79,7 +83,8 @@ def command(
     files = write_report(frontier, output, recommendation)
     if schema is None:
         files.append(_keep_proposal(declared, output))
-    release = study.publish(recommendation, parquet=parquet) if save else None
+    release = publish_recommended(study, recommendation, book, parquet=parquet) if save else None
+    charged = charge(release, book) if release else None
     if release is None and study.release.exists():
         note(f"{study.release} is from an earlier run; it is not the release recommended now.")
     if as_json:
@@ -88,10 +93,11 @@ def command(
         about = {"label": chosen.label, "claim": claim.spec(), "sentence": claim.sentence()}
         print_json({
             **about, **recommendation.spec(), "files": list(map(str, files)),
-            "release": str(study.release) if release else None,
+            "release": str(study.release) if release else None, "charge": charged,
         })
     else:
         show_recommendation(recommendation)
+        show_charge(charged)
         _show_files(study, release)
 
 

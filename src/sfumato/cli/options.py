@@ -28,6 +28,13 @@ Quasi = Annotated[
     ),
 ]
 Parquet = Annotated[bool, typer.Option("--parquet", help="Write the release as Parquet instead of CSV.")]
+LedgerFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--ledger", metavar="FILE", show_default=False,
+        help="The ledger of what has been spent; without it, the one that SFUMATO_LEDGER names, or your own.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print the figures as JSON and nothing else.")]
 
 

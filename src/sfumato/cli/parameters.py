@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import MISSING, asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal
 
 from sfumato.errors import ParameterError
@@ -17,8 +17,8 @@ _OPTIONS_OF = {
     "mondrian": {
         "k", "l", "l_form", "c", "t", "distance", "delta", "alpha", "beta", "enhanced", "cut", "recoding",
     },
-    "anatomy": {"l"},
 }
+_SUCH_AS = {"l": "3", "epsilon": "1", "height": "6", "h": "100", "utility": "ncp", "degree": "2"}
 _NEEDED_BY = {"l_form": "l", "c": "l", "distance": "t", "alpha": "k", "enhanced": "beta"}
 
 
@@ -38,6 +38,11 @@ class Parameters:
     enhanced: bool | None = None
     cut: str | None = None
     recoding: str | None = None
+    epsilon: float | None = None
+    height: int | None = None
+    h: int | None = None
+    utility: str | None = None
+    degree: int | None = None
 
     @property
     def given(self) -> dict[str, Any]:
@@ -47,22 +52,29 @@ class Parameters:
 
 def method_from(name: str, parameters: Parameters) -> Method:
     """The method of that name with the given parameters."""
-    from sfumato.methods import Anatomy, find_method, make_method
+    from sfumato.methods import find_method, make_method
 
-    find_method(name)
-    _refuse_others(name, parameters.given)
+    kind = find_method(name)
+    given = parameters.given
+    _refuse_others(name, given, _OPTIONS_OF.get(name, _fields_of(kind)))
     if name == "mondrian":
         return _mondrian(parameters)
-    if name == "anatomy":
-        if parameters.l is None:
-            raise ParameterError("anatomy needs --l, such as --l 3")
-        # A fraction is refused by the method itself, with its own sentence.
-        return Anatomy(l=_whole(parameters.l))  # type: ignore[arg-type]
-    return make_method(name, {})
+    for item in fields(kind):
+        if item.default is MISSING and item.default_factory is MISSING and item.name not in given:
+            option = _spelled(item.name)
+            raise ParameterError(f"{name} needs {option}, such as {option} {_SUCH_AS.get(item.name, 1)}")
+    # A fraction where a whole number belongs is refused by the method itself, with its own sentence.
+    return make_method(
+        name, {key: _whole(value) if isinstance(value, float) else value for key, value in given.items()}
+    )
 
 
-def _refuse_others(name: str, given: dict[str, Any]) -> None:
-    taken = _OPTIONS_OF.get(name, set())
+def _fields_of(kind: type[Method]) -> set[str]:
+    """The options that are parameters of a method, by its own account."""
+    return {item.name for item in fields(kind)} & {item.name for item in fields(Parameters)}
+
+
+def _refuse_others(name: str, given: dict[str, Any], taken: set[str]) -> None:
     for option in given:
         if option not in taken:
             options = ", ".join(_spelled(other) for other in sorted(taken)) or "no parameters"

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from sfumato.cli.options import File, Json, Parquet, SchemaFile
+from sfumato.cli.budget import charge, show_charge
+from sfumato.cli.options import File, Json, LedgerFile, Parquet, SchemaFile
 from sfumato.cli.parameters import DiversityForm, Parameters, method_from
-from sfumato.cli.show import print_json, say
+from sfumato.cli.show import measurements, print_json, say, to_json
+from sfumato.cli.study import MEASURES, RELEASE
+from sfumato.files import place
 
 if TYPE_CHECKING:
+    from sfumato.cli.study import Study
+    from sfumato.privacy.ledger import Ledger
     from sfumato.release import Release
+    from sfumato.trials.recommendation import Recommendation
 
 EXAMPLE = "sfumato publish people.csv --schema people.toml --method mondrian --k 10 -o release"
 
@@ -24,7 +31,9 @@ def command(
         str,
         typer.Option(
             "--method", metavar="NAME", show_default=False,
-            help="mondrian, anatomy, suppression (the sensitive column alone) or original (no protection).",
+            help="mondrian, anatomy, suppression (the sensitive column alone) or original (no protection). "
+            "Differentially private, with --epsilon: quad-tree, kd-tree, hybrid-tree, privtree, diffmulti, diffgen, "
+            "rps, dpcube, privbayes or marginals.",
         ),
     ],
     output: Annotated[
@@ -66,28 +75,82 @@ def command(
         typer.Option("--recoding", help="Publish generalized rows (the default), or exact quasi-identifiers with "
                      "the sensitive values per bucket."),
     ] = None,
+    epsilon: Annotated[
+        float | None, typer.Option("--epsilon", help="Differential privacy: what the release may cost.")
+    ] = None,
+    height: Annotated[int | None, typer.Option("--height", help="How many levels a private tree has.")] = None,
+    h: Annotated[int | None, typer.Option("--h", help="How often DiffMulti and DiffGen specialize.")] = None,
+    utility: Annotated[
+        Literal["dm", "ncp", "max"] | None,
+        typer.Option("--utility", help="By what DiffMulti chooses where to specialize."),
+    ] = None,
+    degree: Annotated[
+        int | None, typer.Option("--degree", help="On how many others PrivBayes lets a column depend.")
+    ] = None,
+    ledger: LedgerFile = None,
     parquet: Parquet = False,
     as_json: Json = False,
 ) -> None:
     """Publish a table by one method at one setting.
 
     Mondrian takes any combination of requirements, Anatomy takes --l alone. The release is checked against its claim
-    and written to a new folder.
+    and written to a new folder. What a differentially private release costs is charged to the ledger before noise is
+    drawn; see sfumato budget.
     """
     from sfumato.engines import read
+    from sfumato.methods.publication import publish_to
+    from sfumato.privacy.ledger import Ledger
 
     parameters = Parameters(
         k=k, l=l, l_form=l_form, c=c, t=t, distance=distance, delta=delta, alpha=alpha, beta=beta,
-        enhanced=enhanced or None, cut=cut, recoding=recoding,
+        enhanced=enhanced or None, cut=cut, recoding=recoding, epsilon=epsilon, height=height, h=h, utility=utility,
+        degree=degree,
     )
     chosen = method_from(method, parameters)
-    release = chosen.publish(read(file, schema))
-    about = _about(release, chosen.label)
-    folder = release.save(output, parquet=parquet)
+    book = Ledger(ledger)
+    release, folder = publish_to(chosen, read(file, schema), output, ledger=book, parquet=parquet)
+    about, charged = _about(release, chosen.label), charge(release, book)
     if as_json:
-        print_json({"release": str(folder), **about})
+        print_json({"release": str(folder), **about, "charge": charged})
     else:
         _show(about, folder)
+        show_charge(charged)
+
+
+def publish_recommended(
+    study: Study, recommendation: Recommendation, ledger: Ledger, *, parquet: bool = False
+) -> Release:
+    """Write the recommended release in place of a study's earlier one, and what it measures beside it."""
+    from sfumato.methods.publication import settle
+    from sfumato.trials.measure import measure
+
+    release = recommendation.publish(ledger=ledger, folder=study.release)
+    measured = measurements(measure(recommendation.frontier.table, release))
+    place(study.folder / MEASURES, _private(recommendation, release, measured))
+    with tempfile.TemporaryDirectory(prefix=f".{RELEASE}.", dir=study.folder) as temporary:
+        earlier, new = Path(temporary) / "earlier", Path(temporary) / "new"
+        release.save(new, parquet=parquet)
+        if study.release.exists():
+            study.release.rename(earlier)
+        try:
+            new.rename(study.release)
+        except BaseException:
+            if earlier.exists():
+                earlier.rename(study.release)
+            raise
+    settle(release, ledger)
+    return release
+
+
+def _private(recommendation: Recommendation, release: Release, measured: dict[str, Any]) -> str:
+    spec = {
+        "about": "measured on the real data, for the publisher's eyes; not to be published",
+        "release": RELEASE,
+        "setting": recommendation.trial.make().label,
+        "claim": release.claim.spec(),
+        "measures": measured,
+    }
+    return to_json(spec) + "\n"
 
 
 def _about(release: Release, label: str) -> dict[str, Any]:

@@ -24,10 +24,13 @@ output holds JSON and nothing else. Exit codes: 0, done; 1, `verify` found that 
 
 def contexts() -> Iterator[typer.Context]:
     """The program and then each of its commands, ready to show its help at a fixed width."""
-    top = typer.Context(program(), info_name=NAME, terminal_width=WIDTH, **SETTINGS)
-    yield top
-    for name, command in program().commands.items():
-        yield typer.Context(command, info_name=name, parent=top, terminal_width=WIDTH)
+    yield from _below(typer.Context(program(), info_name=NAME, terminal_width=WIDTH, **SETTINGS))
+
+
+def _below(context: typer.Context) -> Iterator[typer.Context]:
+    yield context
+    for name, command in getattr(context.command, "commands", {}).items():
+        yield from _below(typer.Context(command, info_name=name, parent=context, terminal_width=WIDTH))
 
 
 def command_reference() -> str:

@@ -5,26 +5,21 @@ What a study wrote it may replace; anything else in the folder is left alone.
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
-from sfumato.cli.show import measurements, note, to_json, trial_progress
+from sfumato.cli.show import note, trial_progress
 from sfumato.errors import ParameterError
-from sfumato.files import place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sfumato.engines import Table
-    from sfumato.measurement import Measurement
     from sfumato.methods import Method
-    from sfumato.release import Release
     from sfumato.trials.frontier import Frontier
-    from sfumato.trials.recommendation import Recommendation
     from sfumato.trials.trial import Trial
 
 RELEASE = "release"
@@ -95,26 +90,6 @@ class Study:
             note(f"Interrupted; {stored}; run the same command again to go on.")
             raise typer.Exit(INTERRUPTED) from None
 
-    def publish(self, recommendation: Recommendation, *, parquet: bool = False) -> Release:
-        """Write the recommended release in place of an earlier one, and what it measures beside it."""
-        from sfumato.trials.measure import measure
-
-        release = recommendation.publish()
-        table = recommendation.frontier.table
-        place(self.folder / MEASURES, _about(recommendation, release, measure(table, release)))
-        with tempfile.TemporaryDirectory(prefix=f".{RELEASE}.", dir=self.folder) as temporary:
-            earlier, new = Path(temporary) / "earlier", Path(temporary) / "new"
-            release.save(new, parquet=parquet)
-            if self.release.exists():
-                self.release.rename(earlier)
-            try:
-                new.rename(self.release)
-            except BaseException:
-                if earlier.exists():
-                    earlier.rename(self.release)
-                raise
-        return release
-
 
 def _files_of_release(folder: Path) -> set[str]:
     """The names of the files that make up the release in a folder; none if there is no release."""
@@ -125,14 +100,3 @@ def _files_of_release(folder: Path) -> set[str]:
         return {DESCRIPTION, *Description.read(folder).files.values()}
     except ReleaseError:
         return set()
-
-
-def _about(recommendation: Recommendation, release: Release, found: dict[str, Measurement]) -> str:
-    spec: dict[str, Any] = {
-        "about": "measured on the real data, for the publisher's eyes; not to be published",
-        "release": RELEASE,
-        "setting": recommendation.trial.make().label,
-        "claim": release.claim.spec(),
-        "measures": measurements(found),
-    }
-    return to_json(spec) + "\n"

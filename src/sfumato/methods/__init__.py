@@ -6,12 +6,27 @@ from typing import Any
 
 from sfumato.errors import ParameterError
 from sfumato.methods.anatomy import Anatomy
-from sfumato.methods.base import Method
+from sfumato.methods.base import DPMethod, Method
+from sfumato.methods.diffmulti import DiffMulti
 from sfumato.methods.endpoints import FullSuppression, Original
+from sfumato.methods.hybrid_tree import HybridTree
+from sfumato.methods.kd_tree import KDTree
+from sfumato.methods.marginals import Marginals
 from sfumato.methods.mondrian import Mondrian
+from sfumato.methods.mst import MST
+from sfumato.methods.privbayes import PrivBayes
+from sfumato.methods.privtree import PrivTree
+from sfumato.methods.quad_tree import QuadTree
+from sfumato.methods.rps import RPS
 from sfumato.privacy.requirements import parse_requirement
 
-METHODS: dict[str, type[Method]] = {kind.name: kind for kind in (Original, FullSuppression, Mondrian, Anatomy)}
+METHODS: dict[str, type[Method]] = {
+    kind.name: kind
+    for kind in (
+        Original, FullSuppression, Mondrian, Anatomy, QuadTree, KDTree, HybridTree, PrivTree, RPS, DiffMulti, PrivBayes,
+        Marginals, MST,
+    )
+}
 
 
 def find_method(name: str) -> type[Method]:
@@ -33,4 +48,7 @@ def make_method(name: str, parameters: dict[str, Any]) -> Method:
         raise ParameterError(f"{name} does not take the parameters {', '.join(given) or 'none'}") from error
 
 
-__all__ = ["METHODS", "Anatomy", "FullSuppression", "Method", "Mondrian", "Original", "find_method", "make_method"]
+__all__ = [
+    "METHODS", "MST", "RPS", "Anatomy", "DPMethod", "DiffMulti", "FullSuppression", "HybridTree", "KDTree",
+    "Marginals", "Method", "Mondrian", "Original", "PrivBayes", "PrivTree", "QuadTree", "find_method", "make_method",
+]

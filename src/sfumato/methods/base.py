@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sfumato.errors import ParameterError
+from sfumato.privacy.budget import Budget
+from sfumato.privacy.claims import PureDP
+from sfumato.privacy.loss import Pure, exact
 from sfumato.privacy.noise import Source, SystemSource
 from sfumato.release.release import Provenance, Release
 
@@ -15,7 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sfumato.engines import Table
-    from sfumato.privacy.claims import Claim
+    from sfumato.privacy.claims import Claim, Differential
+    from sfumato.privacy.loss import Loss
+
+EPSILON_GRID = (0.1, 0.3, 1.0, 3.0)
+"""The settings at which every differentially private method is tried."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +35,8 @@ class Method(ABC):
 
     name: ClassVar[str]
     randomized: ClassVar[bool] = False
+    by_default: ClassVar[bool] = True
+    """Whether a frontier tries the method without being asked to."""
 
     def publish(self, table: Table, source: Source | None = None) -> Release:
         """The release of the table, re-checked against its claim."""
@@ -73,6 +82,49 @@ class Method(ABC):
     def provenance(self) -> Provenance:
         """How a release of this method came about."""
         return Provenance(method=self.name, parameters=self.parameters())
+
+
+@dataclass(frozen=True, kw_only=True)
+class DPMethod(Method):
+    """A method under differential privacy, pure unless it says otherwise: it sees the rows only through a budget.
+
+    A person more or less in the table is the neighbour it protects against; exchanging one person's row for
+    another is two such steps and costs twice epsilon.
+    """
+
+    randomized: ClassVar[bool] = True
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        exact(self.epsilon)
+
+    def publish(self, table: Table, source: Source | None = None) -> Release:
+        """The release, under no claim if the schema was read off the rows: its bounds would tell about them."""
+        release = super().publish(table, source)
+        if table.schema.from_data:
+            names = ", ".join(table.schema.from_data)
+            return release.without_guarantee(
+                f"the bounds or values of {names} were read off the rows; if they are public knowledge, delete "
+                "from_data in the schema"
+            )
+        return release
+
+    def _publish(self, table: Table, source: Source) -> Release:
+        refuse_kept_columns(table, f"{self.name} publishes no row as it is; give the column another role")
+        return self._release(table, Budget(self.total, source))
+
+    @property
+    def total(self) -> Loss:
+        """What a release may cost in all."""
+        return Pure(exact(self.epsilon))
+
+    @abstractmethod
+    def _release(self, table: Table, budget: Budget) -> Release:
+        """The release, every look at the rows paid for."""
+
+    @property
+    def claim(self) -> Differential:
+        return PureDP(epsilon=self.epsilon)
 
 
 def refuse_kept_columns(table: Table, why: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 from sfumato.errors import ReleaseError
 from sfumato.privacy.requirements import Requirement, parse_requirement
@@ -20,6 +20,12 @@ SYNTACTIC_ASSUMPTIONS = (
     "where it did and no further",
     "this is the only release of these people; two releases together can promise less than each alone",
 )
+Neighbours = Literal["add-remove", "replace-one"]
+DIFFERENTIAL_ASSUMPTIONS = (
+    "every person has at most one row",
+    "domains, bounds, categories and taxonomies in the schema are public knowledge",
+    "other releases of the same people add their own epsilon to this one",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +33,11 @@ class Claim(ABC):
     """A promise about a release."""
 
     kind: ClassVar[str]
+    assumptions: tuple[str, ...] = ()
+
+    def assuming(self, *more: str) -> Self:
+        """The same claim under further assumptions."""
+        return replace(self, assumptions=(*self.assumptions, *more))
 
     @abstractmethod
     def sentence(self) -> str:
@@ -59,10 +70,6 @@ class Syntactic(Claim):
                 found.append(f"{int(failing.sum())} of {len(counts)} classes fail {requirement}")
         return found
 
-    def assuming(self, *more: str) -> Syntactic:
-        """The same claim under further assumptions."""
-        return replace(self, assumptions=(*self.assumptions, *more))
-
     def sentence(self) -> str:
         classes = BUCKETS if self.buckets else CLASSES
         return "; ".join((*(requirement.sentence() for requirement in self.requirements), classes))
@@ -77,11 +84,70 @@ class Syntactic(Claim):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Differential(Claim):
+    """One person more or less (or another) hardly changes what is published, whatever the adversary knows."""
+
+    epsilon: float
+    neighbours: Neighbours = "add-remove"
+    assumptions: tuple[str, ...] = DIFFERENTIAL_ASSUMPTIONS
+
+    @property
+    def delta(self) -> float:
+        """The probability with which the promise may fail."""
+        return 0.0
+
+    def sentence(self) -> str:
+        change = "whether any one person is in the table" if self.neighbours == "add-remove" else "any one person's row"
+        failing = f", but for a probability of {self.delta:g}" if self.delta else ""
+        return (
+            f"{change} changes the probability of every output by a factor of at most e^{self.epsilon:g}{failing} "
+            f"({self})"
+        )
+
+    def spec(self) -> dict[str, Any]:
+        return {
+            "claim": self.kind,
+            "epsilon": self.epsilon,
+            **({"delta": self.delta} if self.delta else {}),
+            "neighbours": self.neighbours,
+            "assumptions": list(self.assumptions),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class PureDP(Differential):
+    """ε-differential privacy."""
+
+    kind: ClassVar[str] = "pure-dp"
+
+    def __str__(self) -> str:
+        return f"{self.epsilon:g}-differential privacy"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApproximateDP(Differential):
+    """(ε, δ)-differential privacy."""
+
+    kind: ClassVar[str] = "approximate-dp"
+    failing: float
+
+    @property
+    def delta(self) -> float:
+        return self.failing
+
+    def __str__(self) -> str:
+        return f"({self.epsilon:g}, {self.delta:g})-differential privacy"
+
+
+@dataclass(frozen=True, kw_only=True)
 class NoGuarantee(Claim):
     """Nothing is promised, and why."""
 
     kind: ClassVar[str] = "none"
     reason: str
+
+    def assuming(self, *more: str) -> Self:
+        return self
 
     def sentence(self) -> str:
         return f"nothing is promised: {self.reason}"
@@ -98,8 +164,24 @@ def parse_claim(spec: Any) -> Claim:
             return Syntactic(
                 requirements=requirements, buckets=bool(spec["buckets"]), assumptions=tuple(spec["assumptions"])
             )
+        if spec["claim"] in (PureDP.kind, ApproximateDP.kind):
+            return _differential(spec)
         if spec["claim"] == NoGuarantee.kind:
             return NoGuarantee(reason=str(spec["reason"]))
     except (KeyError, TypeError) as error:
         raise ReleaseError("the claim in release.json is incomplete") from error
     raise ReleaseError(f"{spec['claim']!r} is not a known claim")
+
+
+def _differential(spec: Any) -> Differential:
+    amounts = [spec["epsilon"], *([spec["delta"]] if spec["claim"] == ApproximateDP.kind else [])]
+    if any(isinstance(amount, bool) or not isinstance(amount, int | float) or amount <= 0 for amount in amounts):
+        raise ReleaseError("epsilon and delta of a claim must be numbers above 0")
+    if spec["neighbours"] not in get_args(Neighbours):
+        raise ReleaseError(f"neighbours is {spec['neighbours']!r}; expected {' or '.join(get_args(Neighbours))}")
+    assumptions = tuple(map(str, spec["assumptions"]))
+    if spec["claim"] == PureDP.kind:
+        return PureDP(epsilon=spec["epsilon"], neighbours=spec["neighbours"], assumptions=assumptions)
+    return ApproximateDP(
+        epsilon=spec["epsilon"], failing=spec["delta"], neighbours=spec["neighbours"], assumptions=assumptions
+    )

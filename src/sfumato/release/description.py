@@ -18,7 +18,11 @@ from sfumato.schema import Schema
 
 FORMAT = 1
 DESCRIPTION = "release.json"
-TABLES: dict[Layout, tuple[str, ...]] = {"rows": ("data",), "buckets": ("quasi", "sensitive")}
+TABLES: dict[Layout, tuple[str, ...]] = {
+    "rows": ("data",), "buckets": ("quasi", "sensitive"), "counts": ("counts",),
+}
+COLUMNS: dict[Layout, tuple[str, ...]] = {"rows": (), "buckets": ("bucket", "count"), "counts": ("count", "noise")}
+"""Columns of the tables that are not the schema's."""
 _KEYS = {
     "version": str, "method": str, "parameters": dict, "claim": dict, "layout": str, "files": dict,
     "columns": dict, "schema": dict,
@@ -43,6 +47,7 @@ class Description:
         """The contents of the file."""
         spec = {
             "format": FORMAT,
+            **({} if self.provenance.id is None else {"id": self.provenance.id}),
             "version": self.provenance.version,
             "method": self.provenance.method,
             "parameters": self.provenance.parameters,
@@ -82,6 +87,8 @@ class Description:
             if not isinstance(spec.get(key), kind):
                 found = f"is a {type(spec[key]).__name__}" if key in spec else "is missing"
                 raise ReleaseError(f"{key} {found}; expected {'a word' if kind is str else 'an object'}")
+        if not isinstance(spec.get("id", ""), str):
+            raise ReleaseError(f"id is a {type(spec['id']).__name__}; expected a word")
         if spec["layout"] not in TABLES:
             raise ReleaseError(f"layout is {spec['layout']!r}; expected {' or '.join(TABLES)}")
         layout = cast(Layout, spec["layout"])
@@ -93,13 +100,13 @@ class Description:
             schema=schema,
             claim=_claim(spec["claim"]),
             provenance=Provenance(
-                method=spec["method"], parameters=spec["parameters"], version=spec["version"]
+                method=spec["method"], parameters=spec["parameters"], version=spec["version"], id=spec.get("id"),
             ),
             layout=layout,
             files={table: _word(spec["files"], table, "files") for table in TABLES[layout]},
             columns={
                 column: _word(spec["columns"], column, "columns")
-                for column in (("bucket", "count") if layout == "buckets" else ())
+                for column in COLUMNS[layout]
             },
         )
 

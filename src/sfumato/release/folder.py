@@ -15,7 +15,9 @@ import numpy as np
 import polars as pl
 
 from sfumato.errors import DataError, ReleaseError
-from sfumato.release.description import DESCRIPTION, Description
+from sfumato.privacy.claims import Differential
+from sfumato.release.counts import counts_table, read_counts
+from sfumato.release.description import COLUMNS, DESCRIPTION, Description
 from sfumato.release.published import (
     WHOLE,
     distinct_boxes,
@@ -26,6 +28,7 @@ from sfumato.release.published import (
     spread_counts,
 )
 from sfumato.release.release import Release
+from sfumato.release.sampling import sampling_deviation
 from sfumato.schema import MISSING
 
 if TYPE_CHECKING:
@@ -45,11 +48,12 @@ def save_release(release: Release, folder: Path | str, *, parquet: bool = False)
         raise ReleaseError(f"{str(target)!r}: the name of the folder is not UTF-8 text") from error
     if target.exists() or target.is_symlink():
         raise ReleaseError(f"{target}: this already exists; choose a new folder, or remove it first")
-    columns: dict[str, str] = {}
+    taken = [axis.name for axis in release.schema.axes]
+    columns = {name: _free_name(name, taken) for name in COLUMNS[release.layout]}
     if release.layout == "buckets":
-        taken = [axis.name for axis in release.schema.axes]
-        columns = {name: _free_name(name, taken) for name in ("bucket", "count")}
         tables = _bucket_tables(release, **columns)
+    elif release.layout == "counts":
+        tables = {"counts": counts_table(release, **columns)}
     else:
         tables = {"data": published_rows(release)}
     files = {name: f"{name}.{'parquet' if parquet else 'csv'}" for name in tables}
@@ -144,7 +148,7 @@ def load_release(folder: Path | str) -> Release:
     folder = Path(folder)
     description = Description.read(folder)
     try:
-        load = _load_rows if description.layout == "rows" else _load_buckets
+        load = {"rows": _load_rows, "buckets": _load_buckets, "counts": _load_counts}[description.layout]
         return load(folder, description)
     except DataError as error:
         raise ReleaseError(str(error)) from error
@@ -162,16 +166,26 @@ def _load_rows(folder: Path, description: Description) -> Release:
         kept = frame[list(schema.keep)].with_columns(
             pl.Series("box", box_of), pl.Series("value", np.where(missing, MISSING, lo))
         )
+    histograms = spread_counts(values, box_of, len(boxes), schema.sensitive.positions)
     return Release(
         schema=schema,
         boxes=boxes,
         weights=np.bincount(box_of).astype(np.float64),
         group_of=np.arange(len(boxes)),
-        histograms=spread_counts(values, box_of, len(boxes), schema.sensitive.positions),
+        histograms=histograms,
         claim=description.claim,
         provenance=description.provenance,
         kept=kept,
+        deviation=sampling_deviation(histograms) if isinstance(description.claim, Differential) else None,
     )
+
+
+def _load_counts(folder: Path, description: Description) -> Release:
+    schema = description.schema
+    path = folder / description.files["counts"]
+    frame = _read_table(path, [*(axis.name for axis in schema.axes), *description.columns.values()])
+    values = _parse_values(frame[schema.sensitive.name], schema.sensitive, path)
+    return read_counts(frame, values, description, str(path))
 
 
 def _load_buckets(folder: Path, description: Description) -> Release:

@@ -27,26 +27,31 @@ if TYPE_CHECKING:
     from sfumato.release.boxes import Boxes
     from sfumato.schema import Schema
 
-Layout = Literal["rows", "buckets"]
+Layout = Literal["rows", "buckets", "counts"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Provenance:
-    """How a release was made: nothing in it is computed on the real data."""
+    """How a release was made: nothing in it is computed on the real data.
+
+    `id` is the random name under which the ledger keeps what the release cost; `None` where it cost nothing.
+    """
 
     method: str
     parameters: dict[str, Any] = field(default_factory=dict)
     version: str = __version__
+    id: str | None = None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Release:
     """Boxes with weights, the group of each box, the histogram of each group, and a claim.
 
-    `layout` says what a recipient gets: `rows` of generalized values, or `buckets` (one table of
-    quasi-identifiers with bucket numbers, one of sensitive values per bucket). `kept` are rows of box, sensitive
-    code and columns published as they are; `suppressed` counts, by sensitive value, rows of another tool's release
-    whose quasi-identifiers were all suppressed.
+    `layout` says what a recipient gets: `rows` of generalized values, `buckets` (one table of quasi-identifiers with
+    bucket numbers, one of sensitive values per bucket), or `counts` of each sensitive value in each box, which need
+    not be whole. `kept` are rows of box, sensitive code and columns published as they are; `suppressed` counts, by
+    sensitive value, rows of another tool's release whose quasi-identifiers were all suppressed. `deviation` is, for
+    each group, the standard deviation of the noise in a count of its histogram, where there is noise.
     """
 
     schema: Schema
@@ -59,6 +64,7 @@ class Release:
     layout: Layout = "rows"
     kept: pl.DataFrame | None = None
     suppressed: NDArray[np.float64] | None = None
+    deviation: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         if not len(self.boxes) == len(self.weights) == len(self.group_of):
@@ -82,6 +88,25 @@ class Release:
     def distributions(self) -> NDArray[np.float64]:
         """The sensitive attribute in each group: (groups, values). Counts below zero say nothing and become zero."""
         return shares(np.maximum(self.histograms, 0))
+
+    @cached_property
+    def beliefs(self) -> NDArray[np.float64]:
+        """What someone who knows how noisy the counts are believes about each group: (groups, values).
+
+        The distance of a group's distribution x from the overall one q is partly noise: of the squared distance D,
+        values · deviation² / weight² is what noise alone would make. The rest is believed (the positive-part
+        James–Stein estimate): q + max(0, 1 − noise/D) · (x − q). Without noise this is x, with nothing but noise q.
+        """
+        if self.deviation is None:
+            return self.distributions
+        overall = shares(np.maximum(self.overall, 0))
+        away = self.distributions - overall
+        weight = np.maximum(self.histograms, 0).sum(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            noise = self.histograms.shape[1] * (self.deviation / weight) ** 2
+            believed = 1 - noise / (away**2).sum(axis=1)
+        believed = np.where(np.isfinite(believed), np.maximum(believed, 0), 0)
+        return np.asarray(overall + believed[:, None] * away)
 
     @cached_property
     def look_alikes(self) -> NDArray[np.float64]:
@@ -110,7 +135,7 @@ class Release:
 
     def assuming(self, *more: str) -> Release:
         """The same release, its claim under further assumptions."""
-        return replace(self, claim=self.claim.assuming(*more)) if isinstance(self.claim, Syntactic) else self
+        return replace(self, claim=self.claim.assuming(*more))
 
     def without_guarantee(self, reason: str) -> Release:
         """The same data under no claim."""
@@ -135,9 +160,9 @@ class Release:
         beliefs[told] = 0
         share = np.divide(weight, total[point], out=np.zeros_like(weight), where=weight > 0)
         if len(np.unique(point)) == len(point):
-            beliefs[point] += self.distributions[group] * share[:, None]
+            beliefs[point] += self.beliefs[group] * share[:, None]
         else:
-            np.add.at(beliefs, point, self.distributions[group] * share[:, None])
+            np.add.at(beliefs, point, self.beliefs[group] * share[:, None])
         return beliefs
 
     def histograms_in(self, regions: Boxes) -> NDArray[np.float64]:

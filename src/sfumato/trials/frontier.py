@@ -78,8 +78,8 @@ class Frontier:
 
 
 def default_methods(table: Table) -> list[Method]:
-    """Every method at the settings it declares for the table."""
-    return [method for kind in METHODS.values() for method in kind.grid(table)]
+    """Every method at the settings it declares for the table, but those that must be asked for."""
+    return [method for kind in METHODS.values() if kind.by_default for method in kind.grid(table)]
 
 
 def frontier(

@@ -10,16 +10,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sfumato.errors import UnsatisfiableError
+from sfumato.methods.publication import draw, publish_to
 from sfumato.privacy.claims import Syntactic
 from sfumato.trials.verdict import References, Verdict, judge
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from sfumato.privacy.ledger import Ledger
     from sfumato.release import Release
     from sfumato.trials.frontier import Frontier
     from sfumato.trials.trial import Trial
 
+CHOSEN = ("its setting was chosen by comparing measures of the same rows",)
 JUDGED = ("p_loss", "breach", "guessed_right", "smallest_class", "u_loss", "query_error", "ncp")
 
 
@@ -34,14 +37,19 @@ class Recommendation:
     verdicts: tuple[Verdict, ...]
     frontier: Frontier = field(repr=False, compare=False)
 
-    def publish(self) -> Release:
-        """The recommended release, made with fresh randomness."""
-        release = self.trial.make().publish(self.frontier.table)
-        return release.assuming("its setting was chosen by comparing measures of the same rows")
+    def publish(self, *, ledger: Ledger | None = None, folder: Path | str = "") -> Release:
+        """The recommended release, made with fresh randomness.
 
-    def save(self, folder: Path | str, *, parquet: bool = False) -> Path:
-        """Publish, and write the release to a new folder."""
-        return self.publish().save(folder, parquet=parquet)
+        If it is differentially private, its cost is reserved in the ledger first; `folder` is where it will be saved.
+        """
+        return draw(self.trial.make(), self.frontier.table, ledger=ledger, folder=folder, assumptions=CHOSEN)
+
+    def save(self, folder: Path | str, *, parquet: bool = False, ledger: Ledger | None = None) -> Path:
+        """Publish, and write the release to a new folder; what it costs is charged to the ledger."""
+        _, saved = publish_to(
+            self.trial.make(), self.frontier.table, folder, ledger=ledger, parquet=parquet, assumptions=CHOSEN
+        )
+        return saved
 
     def spec(self) -> dict[str, Any]:
         """The recommendation as the report needs it."""

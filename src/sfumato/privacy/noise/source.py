@@ -1,4 +1,4 @@
-"""The randomness that protects people, drawn from the operating system and never seeded.
+"""Where random words come from: the operating system, or a seed for experiments.
 
 Experiments and tests pass a `SimulatedSource`; whatever is made with it promises nothing.
 """
@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from numpy.typing import NDArray
 
 
 class Source(ABC):
-    """Where random words come from."""
+    """Random words, and the noise that is made of them."""
 
     protects: bool
 
@@ -31,6 +33,22 @@ class Source(ABC):
             order = np.argsort(words, kind="stable")
             if count < 2 or (np.diff(words[order]) != 0).all():
                 return order
+
+    def uniforms(self, count: int) -> NDArray[np.float64]:
+        """Numbers in [0, 1) with 53 bits, for what needs no exactness: sampling from counts that are noisy already."""
+        return (self.words(count) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+    def laplace(self, epsilon: Fraction, count: int) -> NDArray[np.int64]:
+        """Discrete Laplace noise for integers of sensitivity 1."""
+        from sfumato.privacy.noise.laplace import draw_laplace
+
+        return draw_laplace(epsilon, count, self)
+
+    def gaussian(self, variance: Fraction, count: int) -> NDArray[np.int64]:
+        """Discrete Gaussian noise."""
+        from sfumato.privacy.noise.gaussian import draw_gaussian
+
+        return draw_gaussian(variance, count, self)
 
 
 class SystemSource(Source):

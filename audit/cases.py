@@ -1,0 +1,97 @@
+"""Which settings of which methods are audited, on which neighbouring tables.
+
+`CASES` are the pairs for the empirical audit: a domain of a few positions on which one row moves every answer, so
+that the loss comes near ε often. `PAIRS` are for the exact audit, which needs no luck: a row alone in its region, an
+empty table, everybody in one cell, rows at cut points, missing values, taxonomies, a wide axis.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+from unittest.mock import patch
+
+import numpy as np
+
+from audit.neighbours import Pair, schema_of
+from sfumato.methods import RPS, DiffMulti, HybridTree, KDTree, Marginals, PrivBayes, PrivTree, QuadTree
+from sfumato.methods.privtree import Decisions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sfumato.methods.base import DPMethod
+
+EPSILON = 1.0
+
+
+@dataclass(frozen=True)
+class Case:
+    """A setting of a method, and the pair of tables on which it is tried many times."""
+
+    method: DPMethod
+    pair: Pair
+
+    @property
+    def name(self) -> str:
+        utility = getattr(self.method, "utility", None)
+        return f"{self.method.name} ({utility})" if utility else self.method.name
+
+
+LINE = schema_of(x=3)
+NEXT_TO_EACH_OTHER = Pair(LINE, ((2, 0),), (1, 1))
+"""The two cuts of the axis score the same without the second row, and only one of the scores changes with it."""
+REST = {"a": [], "rest": [f"r{number}" for number in range(30)]}
+NARROW_OR_NOT = Pair(schema_of(x=2, t=REST), (), (0, 9, 1))
+"""A row that one attribute narrows down fully, and the other hardly."""
+
+CASES = (
+    Case(QuadTree(epsilon=EPSILON, height=1), Pair(schema_of(x=2), ((0, 0),), (1, 1))),
+    Case(KDTree(epsilon=EPSILON, height=1), NEXT_TO_EACH_OTHER),
+    Case(HybridTree(epsilon=EPSILON, height=1), NEXT_TO_EACH_OTHER),
+    Case(RPS(epsilon=EPSILON, height=1), Pair(schema_of(x=3, y=3), ((2, 2, 0),), (1, 1, 1))),
+    Case(PrivTree(epsilon=EPSILON), Pair(schema_of(x=4), (), (2, 1))),
+    *(Case(DiffMulti(epsilon=EPSILON, h=1, levels=1, utility=utility), pair) for utility, pair in (
+        ("dm", NEXT_TO_EACH_OTHER), ("ncp", NARROW_OR_NOT), ("max", NEXT_TO_EACH_OTHER), ("purity", NEXT_TO_EACH_OTHER),
+    )),
+    Case(PrivBayes(epsilon=EPSILON, theta=0.01), Pair(schema_of(x=2), ((0, 0),) * 3, (1, 1))),
+    Case(Marginals(epsilon=EPSILON), Pair(schema_of(3, x=3, y=3, z=3), ((0, 0, 0, 0),), (1, 2, 1, 2))),
+)
+
+TREE = {"low": ["a", "b"], "high": {"c": [], "top": ["d", "e"]}}
+PLANE = schema_of(3, x=6, y=4)
+MIXED = schema_of(x=(5, True), t=(TREE, True))
+WIDE = schema_of(x=300, t=TREE, y=2)
+PAIRS = {
+    "alone in its region": Pair(PLANE, ((0, 0, 0),) * 5, (5, 3, 2)),
+    "empty": Pair(PLANE, (), (3, 1, 0)),
+    "one cell": Pair(PLANE, ((2, 2, 1),) * 12, (2, 2, 1)),
+    "at a cut": Pair(PLANE, ((2, 1, 0),) * 4 + ((3, 2, 1),) * 4, (3, 1, 1)),
+    "missing values": Pair(MIXED, ((-1, -1, 0), (0, 0, 1), (4, 3, 0), (-1, 2, 1)), (-1, -1, 1)),
+    "taxonomy": Pair(MIXED, ((0, 0, 0), (1, 1, 1), (2, 2, 0), (3, 3, 1), (4, 4, 1)), (2, 4, 0)),
+    "wide axis": Pair(WIDE, tuple((17 * i % 300, i % 5, i % 2, i % 2) for i in range(40)), (150, 3, 1, 1)),
+}
+
+
+def thorough_settings(epsilon: float) -> list[DPMethod]:
+    """Settings that go through every step of every method."""
+    return [
+        *(kind(epsilon=epsilon, height=height) for kind in (QuadTree, KDTree, HybridTree, RPS) for height in (None, 3)),
+        PrivTree(epsilon=epsilon),
+        *(DiffMulti(epsilon=epsilon, h=6, utility=utility) for utility in ("dm", "ncp", "max", "purity")),
+        PrivBayes(epsilon=epsilon),
+        PrivBayes(epsilon=epsilon, degree=2, theta=0.05),
+        Marginals(epsilon=epsilon),
+    ]
+
+
+@contextmanager
+def quick() -> Iterator[None]:
+    """Without the slow arithmetic that follows from noisy counts or from parameters alone."""
+    with (
+        patch("sfumato.methods.marginals.fit", lambda shape, marginals: np.ones(tuple(shape))),
+        patch.object(Decisions, "within", staticmethod(lru_cache(Decisions.within))),
+    ):
+        yield

@@ -1,0 +1,88 @@
+"""The empirical audit: run a method many times on both tables and bound from below what an observer can tell.
+
+The observer sees the full transcript and asks whether the logarithm of its ratio is at least t. If that happens with
+probability p on one table and q on the other, no ε below ln(p/q) holds. The threshold t is chosen on some of the runs;
+the others give Clopper–Pearson bounds for p and q, both right with probability 1 − `failing`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.stats import beta
+
+from audit.exact import log_ratio
+from audit.transcript import AuditedBudget
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from audit.cases import Case
+    from sfumato.privacy.noise import Source
+
+TRAINING = 0.25
+"""Share of the runs on which thresholds are chosen."""
+MOST_THRESHOLDS = 400
+FAILING = 1e-3
+"""Probability with which any of the bounds of one audit may be wrong."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A lower bound on ε, and the event that shows it."""
+
+    epsilon: float
+    threshold: float
+    likelier: int
+    rarer: int
+    runs: int
+
+
+def ratios(case: Case, runs: int, source: Source, kind: type[AuditedBudget] = AuditedBudget) -> NDArray[np.float64]:
+    """ln P(transcript | row added) / P(transcript | without), for runs without (row 0) and with the row (row 1)."""
+    pair, method = case.pair, case.method
+    without = [log_ratio(method, pair.without, pair.added, source, kind) for _ in range(runs)]
+    added = [-log_ratio(method, pair.added, pair.without, source, kind) for _ in range(runs)]
+    return np.array([without, added])
+
+
+def lower_bound(ratios: NDArray[np.float64], failing: float) -> Bound:
+    """The larger of the bounds from the two directions; it is too large with probability at most `failing`."""
+    return max(
+        (_one_way(likelier, rarer, failing / 2) for likelier, rarer in ((ratios[1], ratios[0]), (-ratios[0], -ratios[1]))),
+        key=lambda bound: bound.epsilon,
+    )
+
+
+def _one_way(likelier: NDArray[np.float64], rarer: NDArray[np.float64], failing: float) -> Bound:
+    """From the event that the ratio is at least t, which `likelier` has more often than `rarer`."""
+    split = int(len(likelier) * TRAINING)
+    thresholds = _thresholds(np.concatenate([likelier[:split], rarer[:split]]))
+    best = max(thresholds, key=lambda t: _bounded(likelier[:split], rarer[:split], t, failing).epsilon)
+    return _bounded(likelier[split:], rarer[split:], float(best), failing)
+
+
+def _thresholds(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Between neighbouring values, so that rounding does not decide who is above."""
+    distinct = np.unique(np.round(values, 9))
+    distinct = distinct[:: max(1, len(distinct) // MOST_THRESHOLDS)]
+    return np.where(np.isfinite(distinct), distinct - 1e-6, distinct)
+
+
+def _bounded(likelier: NDArray[np.float64], rarer: NDArray[np.float64], t: float, failing: float) -> Bound:
+    many, few, runs = int((likelier >= t).sum()), int((rarer >= t).sum()), len(likelier)
+    least, most = at_least(many, runs, failing / 2), at_most(few, runs, failing / 2)
+    return Bound(math.log(least / most) if least > 0 else -math.inf, t, many, few, runs)
+
+
+def at_least(hits: int, runs: int, failing: float) -> float:
+    """Clopper and Pearson's lower bound of a probability."""
+    return float(beta.ppf(failing, hits, runs - hits + 1)) if hits else 0.0
+
+
+def at_most(hits: int, runs: int, failing: float) -> float:
+    """Clopper and Pearson's upper bound of a probability."""
+    return float(beta.ppf(1 - failing, hits + 1, runs - hits)) if hits < runs else 1.0

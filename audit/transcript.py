@@ -1,0 +1,240 @@
+"""Transcripts: all that a method learns about a table through its budget, and how likely another table makes it.
+
+Methods look at rows through a budget alone. An `AuditedBudget` writes every answer down with its law; or it gives a
+method that runs on a neighbouring table the answers of a transcript, and adds up how much likelier the second table
+makes them. If the second run asks for something else, what it looked at was not paid for, and the two tables can be
+told apart for certain.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from audit.laws import Counts, Decisions, Law, Selection, SparseCounts
+from sfumato.privacy.budget import WHOLE, Budget
+from sfumato.privacy.noise import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from fractions import Fraction
+
+    from numpy.typing import NDArray
+
+    from sfumato.privacy.budget import Ticks
+    from sfumato.privacy.loss import Loss
+
+T = TypeVar("T")
+
+
+class Diverged(Exception):
+    """A run on the neighbouring table asked its budget for something else."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A question in public terms, its answer, and the law of the answer where it looks at rows."""
+
+    question: tuple[Any, ...]
+    answer: Any
+    law: Law | None = None
+
+
+@dataclass
+class Transcript:
+    """The entries of one run, in order."""
+
+    entries: list[Entry] = field(default_factory=list)
+
+    def note(self, question: tuple[Any, ...], answer: Callable[[], T], law: Law | None = None) -> T:
+        """Write down what was answered."""
+        entry = Entry(question, answer(), law)
+        self.entries.append(entry)
+        return entry.answer  # type: ignore[no-any-return]
+
+    def charge(self, epsilon: float) -> None:
+        """Write down that the decisions since the last charge cost this much together."""
+
+
+@dataclass
+class Call:
+    """One question that looked at rows: what it may reveal at most (where that is known) and what was paid for it."""
+
+    kind: str
+    reveals: float
+    charged: float
+
+
+@dataclass
+class Replay:
+    """A transcript read a second time; `log_ratio` is ln P(transcript | second table) − ln P(transcript | first)."""
+
+    transcript: Transcript
+    log_ratio: float = 0.0
+    calls: list[Call] = field(default_factory=list)
+    _place: int = 0
+    _undecided: float = 0.0
+
+    def note(self, question: tuple[Any, ...], answer: Callable[[], T], law: Law | None = None) -> T:
+        """The answer that was written down, if the question is the same."""
+        if self._place == len(self.transcript.entries):
+            raise Diverged(f"{question[0]} is asked after the end")
+        entry = self.transcript.entries[self._place]
+        self._place += 1
+        if not _same(question, entry.question):
+            raise Diverged(f"{question[0]} is asked, but was {entry.question[0]} or differed")
+        if isinstance(law, Decisions):
+            self._undecided += law.log_ratio(entry.law, entry.answer)  # type: ignore[arg-type]
+        elif law is not None:
+            self._compare(question, law, entry)
+        return _copied(entry.answer)  # type: ignore[no-any-return]
+
+    def charge(self, epsilon: float) -> None:
+        """Decisions are paid for together: what they reveal is known for these answers only."""
+        self.log_ratio += self._undecided
+        self.calls.append(Call("decisions", abs(self._undecided), epsilon))
+        self._undecided = 0.0
+
+    def _compare(self, question: tuple[Any, ...], law: Any, entry: Entry) -> None:
+        touched = law.touched(entry.law)
+        if touched.any():
+            self.log_ratio += law.log_ratio(entry.law, entry.answer)
+            charged = np.broadcast_to(question[1], touched.shape)[touched].max()
+            self.calls.append(Call(question[0], law.distance(entry.law), float(charged)))
+
+    @property
+    def finished(self) -> bool:
+        return self._place == len(self.transcript.entries)
+
+    @property
+    def reveals(self) -> float:
+        """What all calls together may reveal at most, wherever these answers led."""
+        return math.fsum(call.reveals for call in self.calls)
+
+
+def _same(ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> bool:
+    return len(ours) == len(theirs) and all(map(np.array_equal, ours, theirs))
+
+
+def _copied(answer: Any) -> Any:
+    if isinstance(answer, tuple):
+        return tuple(map(np.copy, answer))
+    return answer if answer is None else np.copy(answer)
+
+
+class AuditedBudget(Budget):
+    """A budget whose answers go through a transcript; the laws in it are those that the charges promise."""
+
+    def __init__(
+        self, total: Loss, source: Source, notes: Transcript | Replay, spent: NDArray[np.int64] | None = None
+    ) -> None:
+        super().__init__(total, source, spent)
+        self.notes = notes
+
+    def fork(self, parent: NDArray[np.integer]) -> Budget:
+        self.notes.note(("fork", parent), lambda: None)
+        self._close()
+        return self._part(self._spent[parent])
+
+    def apart(self, chosen: NDArray[np.bool_]) -> tuple[Budget, Budget]:
+        self.notes.note(("apart", chosen), lambda: None)
+        self._close()
+        return self._part(self._spent[chosen]), self._part(self._spent[~chosen])
+
+    def _part(self, spent: NDArray[np.int64]) -> Budget:
+        return type(self)(self.total, self._source, self.notes, spent)
+
+    def counts(self, exact: NDArray[np.integer], cost: Ticks) -> NDArray[np.int64]:
+        exact = np.array(exact, dtype=np.int64)
+        epsilon = self._promised(cost)
+        question = ("counts", epsilon, exact.shape)
+        return self._asked(question, cost, lambda: Budget.counts(self, exact, cost), Counts(exact, epsilon))
+
+    def choose(
+        self, scores: NDArray[np.int64], starts: NDArray[np.int64], cost: Ticks, *, monotone: bool = True,
+        sensitivity: int = 1,
+    ) -> NDArray[np.int64]:
+        epsilon = self._promised(cost)
+        law = Selection(scores.copy(), starts, float(epsilon[0]) / (sensitivity if monotone else 2 * sensitivity))
+        question = ("choose", epsilon, starts, len(scores), monotone, sensitivity)
+        return self._asked(
+            question, cost,
+            lambda: Budget.choose(self, scores, starts, cost, monotone=monotone, sensitivity=sensitivity), law,
+        )
+
+    def sparse_counts(
+        self, cells: NDArray[np.int64], counts: NDArray[np.int64], domain_size: int, threshold: int, cost: Ticks
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        epsilon = self._promised(cost)
+        law = SparseCounts(cells.copy(), counts.copy(), threshold, float(epsilon[0]))
+        question = ("sparse counts", epsilon, domain_size, threshold)
+        return self._asked(
+            question, cost, lambda: Budget.sparse_counts(self, cells, counts, domain_size, threshold, cost), law
+        )
+
+    def spend(self, cost: Ticks, draw: Callable[[Fraction, Source], T]) -> T:
+        epsilon = self._promised(cost)
+        self.notes.note(("spend", epsilon), lambda: None)
+        found = super().spend(cost, lambda share, source: draw(share, TracedSource(source, self.notes)))
+        self.notes.charge(float(epsilon[0]))
+        return found
+
+    def uniforms(self, count: int) -> NDArray[np.float64]:
+        return self.notes.note(("uniforms", count), lambda: Budget.uniforms(self, count))
+
+    def _asked(self, question: tuple[Any, ...], cost: Ticks, draw: Callable[[], T], law: Law) -> T:
+        if isinstance(self.notes, Replay):
+            self._charge(cost)
+        return self.notes.note(question, draw, law)
+
+    def _promised(self, cost: Ticks) -> NDArray[np.float64]:
+        """The ε that each path pays, whatever noise is drawn for it."""
+        costs = np.broadcast_to(np.asarray(cost, dtype=np.float64), self._spent.shape)
+        return costs * (float(self.total.epsilon) / WHOLE)  # type: ignore[union-attr]
+
+
+class TracedSource(Source):
+    """A source whose Laplace noise can only be used to compare a noisy value with a threshold."""
+
+    protects = False
+
+    def __init__(self, source: Source, notes: Transcript | Replay) -> None:
+        self._source, self._notes = source, notes
+
+    def words(self, count: int) -> NDArray[np.uint64]:
+        raise NotImplementedError("only decisions by Laplace noise can be followed")
+
+    def laplace(self, epsilon: Fraction, count: int) -> Any:
+        return _Noise(self, epsilon, count)
+
+    def decide(self, exact: NDArray[np.int64], threshold: int, epsilon: Fraction) -> NDArray[np.bool_]:
+        """Which values are above the threshold after noise."""
+        law = Decisions(exact, threshold, float(epsilon))
+        question = ("decisions", float(epsilon), len(exact), threshold)
+        return self._notes.note(question, lambda: exact + self._source.laplace(epsilon, len(exact)) > threshold, law)
+
+
+@dataclass(frozen=True)
+class _Noise:
+    source: TracedSource
+    epsilon: Fraction
+    count: int
+
+    __array_ufunc__ = None
+    """Makes an array hand over the addition."""
+
+    def __radd__(self, exact: NDArray[np.int64]) -> _Noisy:
+        assert len(exact) == self.count
+        return _Noisy(self, exact.copy())
+
+
+@dataclass(frozen=True)
+class _Noisy:
+    noise: _Noise
+    exact: NDArray[np.int64]
+
+    def __gt__(self, threshold: int) -> NDArray[np.bool_]:
+        return self.noise.source.decide(self.exact, threshold, self.noise.epsilon)

@@ -1,0 +1,238 @@
+"""Broken twins: methods with one fault each, of kinds that were printed or shipped by others. The audit must catch all.
+
+Some faults lie in the method, some in the noise or in the charges; so a twin is a method, a kind of budget, and what
+is replaced while it runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
+
+import numpy as np
+
+from audit.cases import CASES, NARROW_OR_NOT, NEXT_TO_EACH_OTHER, Case
+from audit.neighbours import Pair, schema_of
+from audit.transcript import AuditedBudget
+from sfumato.methods import DiffMulti, KDTree, PrivBayes, PrivTree, QuadTree
+from sfumato.methods.dividing import DISCERNIBILITY
+from sfumato.methods.privtree import Decisions
+from sfumato.methods.regions import Regions
+from sfumato.methods.spatial_tree import automatic_height
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sfumato.engines import Table
+    from sfumato.methods.regions import Candidates
+    from sfumato.privacy.budget import Budget, Ticks
+    from sfumato.release import Release
+
+
+@dataclass(frozen=True)
+class Twin:
+    """A fault by name."""
+
+    fault: str
+    case: Case
+    kind: type[AuditedBudget] = AuditedBudget
+    replaced: Callable[[], AbstractContextManager[Any]] = nullcontext
+
+
+class Meddling:
+    """A budget as a faulty method uses it: answers are changed after looking at the rows once more."""
+
+    def __init__(self, budget: Budget) -> None:
+        self.budget = budget
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.budget, name)
+
+    def fork(self, parent: NDArray[np.integer]) -> Meddling:
+        return type(self)(self.budget.fork(parent))
+
+    def apart(self, chosen: NDArray[np.bool_]) -> tuple[Meddling, Meddling]:
+        one, other = self.budget.apart(chosen)
+        return type(self)(one), type(self)(other)
+
+
+class ZeroTested(Meddling):
+    """Parts without rows are counted as empty, so that they get no specializations."""
+
+    def counts(self, exact: NDArray[np.integer], cost: Ticks) -> NDArray[np.int64]:
+        noisy = self.budget.counts(exact, cost)
+        noisy[np.asarray(exact).sum(axis=1) == 0] = 0
+        return noisy
+
+
+class PrintedZeroTest(DiffMulti):
+    """DiffMulti as printed (equation 10): a partition whose exact count is zero is not specialized."""
+
+    def _release(self, table: Table, budget: Budget) -> Release:
+        return super()._release(table, ZeroTested(budget))  # type: ignore[arg-type]
+
+
+class PrintedMidpoint(DiffMulti):
+    """DiffMulti as printed for NCP: the cut lies midway between two values of the data."""
+
+    def _chosen(self, regions: Regions, budget: Budget, price: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        axis, position = super()._chosen(regions, budget, price)
+        moved = position.copy()
+        for region in range(len(regions)):
+            values = _members(regions, region)[:, axis[region]]
+            below, above = values[values < position[region]], values[values >= position[region]]
+            if len(below) and len(above):
+                moved[region] = (below.max() + above.min() + 1) // 2
+        return axis, moved
+
+
+class PlainDiscernibility(DiffMulti):
+    """Scored by −DM itself, as if one row changed that by at most 1."""
+
+    def _chosen(self, regions: Regions, budget: Budget, price: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        candidates = regions.scores(regions.offers(), DISCERNIBILITY)
+        best = budget.choose(-_discernibility(regions, candidates), candidates.starts, price)
+        return candidates.axis[best], candidates.position[best]
+
+
+class PrintedDiscernibility(DiffMulti):
+    """Scored by −DM with the printed sensitivity 2|D| + 1: the noise depends on rows elsewhere."""
+
+    def _release(self, table: Table, budget: Budget) -> Release:
+        object.__setattr__(self, "_rows", table.n)
+        return super()._release(table, budget)
+
+    def _chosen(self, regions: Regions, budget: Budget, price: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        candidates = regions.scores(regions.offers(), DISCERNIBILITY)
+        scores, sensitivity = -_discernibility(regions, candidates), 2 * self._rows + 1  # type: ignore[attr-defined]
+        best = budget.choose(scores, candidates.starts, price, sensitivity=sensitivity)
+        return candidates.axis[best], candidates.position[best]
+
+
+def _members(regions: Regions, region: int) -> NDArray[np.int32]:
+    """The positions of a region's points."""
+    return regions.ground.positions[regions.order[regions.starts[region] : regions.ends[region]]]
+
+
+def _discernibility(regions: Regions, candidates: Candidates) -> NDArray[np.int64]:
+    """Σ part² of every cut between two positions."""
+    region_of = np.searchsorted(candidates.starts, np.arange(len(candidates.scores)), side="right") - 1
+    found = []
+    for region, axis, position in zip(region_of, candidates.axis, candidates.position, strict=True):
+        weights = regions.ground.table.weights[regions.order[regions.starts[region] : regions.ends[region]]]
+        left = _members(regions, region)[:, axis] < position
+        found.append(int(weights[left].sum()) ** 2 + int(weights[~left].sum()) ** 2)
+    return np.array(found, dtype=np.int64)
+
+
+class UnitSensitivity(Meddling):
+    """Selection as if every score had sensitivity 1 and moved the same way as the others."""
+
+    def choose(self, scores: NDArray[np.int64], starts: NDArray[np.int64], cost: Ticks, **_: Any) -> NDArray[np.int64]:
+        return self.budget.choose(scores, starts, cost)
+
+
+class WrongSensitivity(DiffMulti):
+    """NCP's score, which one row changes by up to 1024, taken for one of sensitivity 1."""
+
+    def _release(self, table: Table, budget: Budget) -> Release:
+        return super()._release(table, UnitSensitivity(budget))  # type: ignore[arg-type]
+
+
+class WronglyMonotone(PrivBayes):
+    """Scores of which some rise while others fall, taken for monotone ones."""
+
+    def _release(self, table: Table, budget: Budget) -> Release:
+        return super()._release(table, UnitSensitivity(budget))  # type: ignore[arg-type]
+
+
+class UnpaidSize(KDTree):
+    """The height follows from the exact number of rows."""
+
+    def _release(self, table: Table, budget: Budget) -> Release:
+        height = automatic_height(table.n, self.epsilon)
+        return replace(self, height=height)._release(table, budget) if self.height is None else super()._release(table, budget)
+
+
+class PublicTotal(QuadTree):
+    """Published counts are scaled to the exact number of rows."""
+
+    def _release(self, table: Table, budget: Budget) -> Release:
+        release = super()._release(table, budget)
+        factor = table.n / release.rows
+        return replace(release, weights=release.weights * factor, histograms=release.histograms * factor)
+
+
+class OccupiedOnly(QuadTree):
+    """Noise is added to the cells that occur; the others are published as empty."""
+
+    def _release(self, table: Table, budget: Budget) -> Release:
+        return super()._release(table, NoiseOnOccupied(budget))  # type: ignore[arg-type]
+
+
+class NoiseOnOccupied(Meddling):
+    """Empty cells stay empty."""
+
+    def counts(self, exact: NDArray[np.integer], cost: Ticks) -> NDArray[np.int64]:
+        return np.where(np.asarray(exact) > 0, self.budget.counts(exact, cost), 0)
+
+
+class Quieter(AuditedBudget):
+    """All noise is 0.7 times as large as the charge promises."""
+
+    def _share(self, price: int | np.integer) -> Fraction:
+        return super()._share(price) * Fraction(10, 7)
+
+
+class Forgetful(AuditedBudget):
+    """Counts are not charged, so that there is more left for the next ones."""
+
+    def counts(self, exact: NDArray[np.integer], cost: Ticks) -> NDArray[np.int64]:
+        spent = self._spent
+        noisy = super().counts(exact, cost)
+        self._spent = spent
+        return noisy
+
+
+def stopping_early() -> AbstractContextManager[Any]:
+    """Regions with fewer than two rows, counted exactly, are not divided any more."""
+    widths = Regions.widths.func  # type: ignore[attr-defined]
+    return patch.object(
+        Regions, "widths", property(lambda regions: np.where(regions.counts()[:, None] < 2, 1, widths(regions)))
+    )
+
+
+def full_price_decisions() -> AbstractContextManager[Any]:
+    """Every decision of a path gets the whole ε, as if only one of them could leak."""
+    within = Decisions.within
+    return patch.object(Decisions, "within", staticmethod(lambda epsilon: replace(within(epsilon), epsilon=epsilon)))
+
+
+def _diffmulti(kind: type[DiffMulti], pair: Pair, h: int = 1, **more: Any) -> Case:
+    return Case(kind(epsilon=1.0, h=h, **more), pair)
+
+
+LINE = schema_of(x=8)
+APART = Pair(LINE, ((0, 0),) * 9, (7, 1))
+TWINS = (
+    Twin("printed zero test", _diffmulti(PrintedZeroTest, APART, h=5, utility="dm")),
+    Twin("printed midpoint cut", _diffmulti(PrintedMidpoint, APART, utility="ncp")),
+    Twin("forgotten charge", Case(KDTree(epsilon=1.0, height=1), NEXT_TO_EACH_OTHER), Forgetful),
+    Twin("−DM with sensitivity 1", _diffmulti(PlainDiscernibility, APART, utility="dm")),
+    Twin("−DM with sensitivity 2|D|+1", _diffmulti(PrintedDiscernibility, APART, utility="dm")),
+    Twin("NCP with sensitivity 1", _diffmulti(WrongSensitivity, NARROW_OR_NOT, utility="ncp")),
+    Twin("stop rule on exact counts", Case(KDTree(epsilon=1.0, height=3), APART), replaced=stopping_early),
+    Twin("stop rule on exact counts, PrivTree", Case(PrivTree(epsilon=1.0), APART), replaced=stopping_early),
+    Twin("every PrivTree decision at full price", Case(PrivTree(epsilon=1.0), APART), replaced=full_price_decisions),
+    Twin("PrivBayes scores taken for monotone", Case(
+        WronglyMonotone(epsilon=1.0, theta=0.01), Pair(schema_of(x=2, y=2), ((0, 0, 0), (1, 1, 1)) * 8, (0, 1, 1)),
+    )),
+    Twin("height from the exact number of rows", Case(UnpaidSize(epsilon=1.0), Pair(LINE, ((3, 0),) * 56, (4, 1)))),
+    Twin("counts scaled to the exact total", Case(PublicTotal(epsilon=1.0, height=2), APART)),
+    Twin("noise on occupied cells only", Case(OccupiedOnly(epsilon=1.0, height=2), APART)),
+)
+QUIETER = tuple(Twin(f"noise × 0.7: {case.name}", case, Quieter) for case in CASES)

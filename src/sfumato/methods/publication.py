@@ -1,0 +1,118 @@
+"""From a method to a release in a folder: how the command line and recommendations publish.
+
+What a differentially private release costs is reserved in the ledger before any noise is drawn, under a random name
+that the release carries, and settled once its folder is in place. Whatever goes wrong in between, the spend stays:
+noise may have been drawn, so everything that can be refused is refused before.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import uuid
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sfumato.errors import ParameterError, ReleaseError, SfumatoError
+from sfumato.methods.base import refuse_kept_columns
+from sfumato.privacy.claims import Differential
+from sfumato.privacy.ledger import NOTHING, Ledger, spelled
+from sfumato.privacy.loss import Approximate, exact
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from sfumato.engines import Table
+    from sfumato.methods.base import Method
+    from sfumato.release import Release
+
+SPENT = "what was reserved for it in the ledger stays spent"
+
+
+def publish_to(
+    method: Method, table: Table, folder: Path | str, *,
+    ledger: Ledger | None = None, parquet: bool = False, assumptions: Sequence[str] = (),
+) -> tuple[Release, Path]:
+    """Publish a table to a new folder, and charge the ledger if the method spends privacy budget.
+
+    Without a ledger, the user's own is charged. `assumptions` are added to those of the release's claim.
+    """
+    target = Path(folder)
+    _refuse_unwritable(target)
+    release = draw(method, table, ledger=ledger, folder=target, assumptions=assumptions)
+    with _adding(SPENT) if release.provenance.id else nullcontext():
+        saved = release.save(target, parquet=parquet)
+    settle(release, ledger)
+    return release, saved
+
+
+def draw(
+    method: Method, table: Table, *,
+    ledger: Ledger | None = None, folder: Path | str = "", assumptions: Sequence[str] = (),
+) -> Release:
+    """The release with fresh randomness, its cost reserved first; `folder` is where it is going to be saved."""
+    claim = method.claim
+    if not isinstance(claim, Differential):
+        release = method.publish(table).assuming(*assumptions)
+        _refuse_dearer(release, NOTHING)
+        return release
+    if claim.neighbours != "add-remove":
+        raise ParameterError(f"{method.name} protects {claim.neighbours} neighbours; the ledger counts add-remove")
+    refuse_kept_columns(table, f"{method.name} publishes no row as it is; give the column another role")
+    name = str(uuid.uuid4())
+    (ledger or Ledger()).reserve(
+        data_set=table.schema.name, release=name, epsilon=claim.epsilon, delta=claim.delta, method=method.label,
+        folder=os.path.abspath(folder) if folder else "",
+    )
+    with _adding(SPENT):
+        release = method.publish(table).assuming(*assumptions)
+        _refuse_dearer(release, _cost(claim))
+    return replace(release, provenance=replace(release.provenance, id=name))
+
+
+def settle(release: Release, ledger: Ledger | None = None) -> None:
+    """Note in the ledger that the release is in place, if it cost anything."""
+    if release.provenance.id is not None:
+        with _adding("the release is in place, and stays reserved in the ledger"):
+            (ledger or Ledger()).settle(release.provenance.id)
+
+
+@contextmanager
+def _adding(more: str) -> Iterator[None]:
+    """Say with an error what has come to pass before it."""
+    try:
+        yield
+    except SfumatoError as error:
+        error.args = (f"{error}; {more}",)
+        raise
+
+
+def _refuse_dearer(release: Release, charged: Approximate) -> None:
+    """A claim speaks of the noise that was drawn, so a release that claims a larger ε than was charged spent more."""
+    if isinstance(release.claim, Differential) and not charged.covers(_cost(release.claim)):
+        raise ReleaseError(
+            f"the release claims {spelled(_cost(release.claim))}, but its method says it costs {spelled(charged)}"
+        )
+
+
+def _cost(claim: Differential) -> Approximate:
+    return Approximate(exact(claim.epsilon), exact(claim.delta, "delta") if claim.delta else Fraction(0))
+
+
+def _refuse_unwritable(target: Path) -> None:
+    """Find out what would keep a folder from being written without writing it."""
+    try:
+        str(target).encode()
+        if target.exists() or target.is_symlink():
+            raise ReleaseError(f"{target}: this already exists; choose a new folder, or remove it first")
+        nearest = next(folder for folder in target.absolute().parents if folder.exists())
+        with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=nearest):
+            pass
+    except UnicodeEncodeError as error:
+        raise ReleaseError(f"{str(target)!r}: the name of the folder is not UTF-8 text") from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ReleaseError(f"{target}: the release cannot be written ({reason})") from error

@@ -1,0 +1,116 @@
+"""How much privacy a computation may cost: pure ε, (ε, δ), or ρ of concentrated differential privacy (zCDP).
+
+All three compose by adding, also when a later cost is chosen after seeing earlier outputs, as long as the sum
+never passes the total: for pure ε and (ε, δ) by multiplying ratios (adding failures), for ρ by the chain rule
+of Rényi divergences (Feldman and Zrnic, 2021). Amounts are exact fractions; nothing is lost in rounding.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from numbers import Rational
+
+from sfumato.errors import ParameterError
+
+LARGEST = 10**6
+"""An ε or ρ above this protects nobody; it is more likely a mistake."""
+
+
+def exact(number: float | int | Fraction | str, name: str = "epsilon") -> Fraction:
+    """The number as it is spelled: 0.1 means one tenth, not the nearest binary fraction."""
+    if isinstance(number, bool) or not isinstance(number, int | float | Rational | str):
+        raise ParameterError(f"{name} is {number!r}; expected a number above 0")
+    try:
+        found = Fraction(number) if isinstance(number, Fraction | int) else Fraction(str(number))
+    except (ValueError, ZeroDivisionError) as error:
+        raise ParameterError(f"{name} is {number!r}; expected a number above 0") from error
+    if not 0 < found <= LARGEST:
+        raise ParameterError(f"{name} is {number}; expected a number above 0 and at most {LARGEST:,}")
+    return found
+
+
+@dataclass(frozen=True)
+class Pure:
+    """ε-differential privacy: no output becomes more than e^ε times as likely through one person."""
+
+    epsilon: Fraction
+
+    def __add__(self, other: Pure) -> Pure:
+        return Pure(self.epsilon + other.epsilon)
+
+    def part(self, share: Fraction) -> Pure:
+        """A share of this loss."""
+        return Pure(self.epsilon * share)
+
+    def covers(self, other: Pure) -> bool:
+        """Whether whoever promises the other promises this one too."""
+        return other.epsilon <= self.epsilon
+
+    def concentrated(self) -> Concentrated:
+        """ε-differential privacy implies ε²/2-zCDP."""
+        return Concentrated(self.epsilon**2 / 2)
+
+    def approximate(self) -> Approximate:
+        """The same loss with δ = 0."""
+        return Approximate(self.epsilon, Fraction(0))
+
+
+@dataclass(frozen=True)
+class Approximate:
+    """(ε, δ)-differential privacy."""
+
+    epsilon: Fraction
+    delta: Fraction
+
+    def __add__(self, other: Approximate) -> Approximate:
+        return Approximate(self.epsilon + other.epsilon, self.delta + other.delta)
+
+    def part(self, share: Fraction) -> Approximate:
+        """A share of this loss."""
+        return Approximate(self.epsilon * share, self.delta * share)
+
+    def covers(self, other: Approximate) -> bool:
+        """Whether whoever promises the other promises this one too."""
+        return other.epsilon <= self.epsilon and other.delta <= self.delta
+
+    def concentrated(self) -> Concentrated:
+        """The largest ρ (rounded down) that implies this: ρ + 2·√(ρ·ln(1/δ)) ≤ ε."""
+        if self.delta <= 0:
+            raise ParameterError("delta is 0; Gaussian noise needs a delta above 0")
+        log = -math.log(self.delta)
+        root = math.sqrt(log + float(self.epsilon)) - math.sqrt(log)
+        return Concentrated(_rounded_down(root**2))
+
+
+@dataclass(frozen=True)
+class Concentrated:
+    """ρ-zero-concentrated differential privacy."""
+
+    rho: Fraction
+
+    def __add__(self, other: Concentrated) -> Concentrated:
+        return Concentrated(self.rho + other.rho)
+
+    def part(self, share: Fraction) -> Concentrated:
+        """A share of this loss."""
+        return Concentrated(self.rho * share)
+
+    def covers(self, other: Concentrated) -> bool:
+        """Whether whoever promises the other promises this one too."""
+        return other.rho <= self.rho
+
+    def approximate(self, delta: Fraction) -> Approximate:
+        """The (ε, δ) it implies: ε = ρ + 2·√(ρ·ln(1/δ)), rounded up (Bun and Steinke, 2016)."""
+        rho = float(self.rho)
+        epsilon = rho + 2 * math.sqrt(-rho * math.log(delta))
+        return Approximate(Fraction(epsilon) * (1 + Fraction(1, 10**12)), delta)
+
+
+Loss = Pure | Concentrated
+"""What a budget counts in: noise is Laplace for pure ε, Gaussian for ρ."""
+
+
+def _rounded_down(number: float) -> Fraction:
+    return Fraction(number) * (1 - Fraction(1, 10**12))

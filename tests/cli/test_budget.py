@@ -1,0 +1,163 @@
+"""`budget`: what it shows, caps, exports and refuses."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sfumato.cli.budget import CAP_EXAMPLE, EXPORT_EXAMPLE
+from sfumato.privacy.ledger import Ledger
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from .conftest import Run
+
+TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00"
+
+
+@pytest.fixture
+def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ledger:
+    """The user's own ledger, with two settled releases, one that was cut short, and a cap."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SFUMATO_LEDGER", "own.sqlite")
+    made = Ledger()
+    for data_set, release, epsilon in (("people", "a", 0.1), ("people", "b", 0.2), ("town", "c", 1)):
+        made.reserve(data_set=data_set, release=release, epsilon=epsilon, method=f"kd-tree {release}", folder="out")
+    made.settle("a")
+    made.settle("c")
+    made.cap("people", 3)
+    return made
+
+
+def lines(text: str) -> list[str]:
+    return [re.sub(r"  +", " | ", line.rstrip()) for line in text.splitlines()]
+
+
+def test_every_data_set_is_a_line(run: Run, ledger: Ledger) -> None:
+    told = run("budget")
+    assert (told.code, told.err) == (0, "")
+    assert lines(told.out) == [
+        "data set | spent | cap | left | entries | reserved",
+        "people | ε = 0.3 | ε = 3 | ε = 2.7 | 2 | 1 not settled",
+        "town | ε = 1 | none | no limit | 1",
+        "1 reserved and not settled: what was cut short, or is under way, counts all the same.",
+        "Ledger: own.sqlite",
+    ]
+
+
+def test_a_data_set_shows_its_entries(run: Run, ledger: Ledger) -> None:
+    told = run("budget", "people")
+    assert (told.code, told.err) == (0, "")
+    first, titles, *rest = lines(told.out)
+    assert first == "people: ε = 0.3 spent in all, ε = 2.7 left of the cap of ε = 3."
+    assert titles == "reserved at | state | cost | method | release | folder"
+    assert re.fullmatch(rf"{TIME} \| settled \| ε = 0\.1 \| kd-tree a \| a \| out", rest[0])
+    assert re.fullmatch(rf"{TIME} \| reserved \| ε = 0\.2 \| kd-tree b \| b \| out", rest[1])
+    assert rest[2].startswith("1 reserved and not settled")
+    assert rest[3:] == ["Ledger: own.sqlite"]
+
+
+def test_figures_as_json(run: Run, ledger: Ledger) -> None:
+    told = run("budget", "--json").json
+    assert told["ledger"] == "own.sqlite"
+    people, town = told["data_sets"]
+    assert (people["data_set"], town["data_set"]) == ("people", "town")
+    assert people["spent"] == {"epsilon": 0.3, "delta": 0.0}
+    assert (people["cap"], people["left"]) == ({"epsilon": 3.0, "delta": 0.0}, {"epsilon": 2.7, "delta": 0.0})
+    assert (people["reserved"], town["cap"], town["left"]) == (1, None, None)
+    assert [(entry["release"], entry["state"], entry["epsilon"]) for entry in people["entries"]] == [
+        ("a", "settled", 0.1), ("b", "reserved", 0.2),
+    ]
+    assert run("budget", "town", "--json").json["data_sets"] == [town]
+    assert run("budget", "--json", "town").json["data_sets"] == [town]
+
+
+def test_an_empty_ledger_is_said_and_not_made(run: Run, tmp_path: Path) -> None:
+    told = run("budget", "--ledger", tmp_path / "none.sqlite")
+    assert told.out == f"Nothing has been spent, and no cap is set. Ledger: {tmp_path / 'none.sqlite'}\n"
+    assert not (tmp_path / "none.sqlite").exists()
+
+
+def test_caps_are_set_lowered_and_removed(run: Run, ledger: Ledger) -> None:
+    assert run("budget", "cap", "town", "--epsilon", "2", "--delta", "1e-6").out == (
+        "town: ε = 1 spent in all, ε = 1, δ = 1e-06 left of the cap of ε = 2, δ = 1e-06. Ledger: own.sqlite\n"
+    )
+    assert run("budget", "cap", "town", "--epsilon", "0.5").out == (
+        "town: ε = 1 spent in all, more than the cap of ε = 0.5; nothing more can be spent. Ledger: own.sqlite\n"
+    )
+    assert run("budget", "cap", "town", "--none").out == "town: ε = 1 spent in all, without a cap. Ledger: own.sqlite\n"
+    told = run("budget", "cap", "new", "--epsilon", "1", "--json").json
+    assert (told["data_set"], told["cap"], told["entries"]) == ("new", {"epsilon": 1.0, "delta": 0.0}, [])
+    assert ledger.data_sets() == ["new", "people", "town"]
+
+
+def test_a_data_set_may_be_called_like_a_command(run: Run, ledger: Ledger) -> None:
+    assert run("budget", "cap", "cap", "--epsilon", "1").code == 0
+    assert run("budget", "--", "cap").out.startswith("cap: ε = 0 spent in all, ε = 1 left")
+    assert run("budget", "--json", "cap").json["data_sets"][0]["data_set"] == "cap"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("peple",), "'peple' is not in the ledger own.sqlite; it knows people, town"),
+        (("cap", "people"), "a cap needs --epsilon, such as --epsilon 3, or --none to remove it"),
+        (("cap", "people", "--delta", "1e-6"), "a cap needs --epsilon, such as --epsilon 3, or --none to remove it"),
+        (("cap", "town", "--none", "--epsilon", "1"), "--none removes the cap; give it without --epsilon and --delta"),
+        (("cap", "people", "--epsilon", "-1"), "epsilon is -1.0; expected a number above 0 and at most 1,000,000"),
+        (("cap", "people", "--epsilon", "nan"), "epsilon is nan; expected a number above 0"),
+        (("cap", "people", "--epsilon", "1", "--delta", "2"), "delta is 2.0; expected a number from 0 to 1"),
+        (("cap", "", "--epsilon", "1"), "'' is not the name of a data set; expected the name that its schema declares"),
+        (("people", "town"), "no such command 'town'; see sfumato budget --help"),
+        (("--ledger", "."), ".: this is a folder; expected the file of a ledger"),
+        (("export", "-o", "own.sqlite"), "own.sqlite: this already exists; choose a new file, or remove it first"),
+        (("cap",), "missing argument 'DATASET'; see sfumato budget cap --help"),
+    ],
+)
+def test_refusals_are_one_sentence(
+    run: Run, ledger: Ledger, arguments: tuple[str, ...], sentence: str
+) -> None:
+    before = ledger.accounts()
+    told = run("budget", *arguments)
+    assert (told.code, told.out, told.err) == (2, "", f"sfumato: {sentence}\n")
+    assert ledger.accounts() == before
+
+
+def test_entries_are_exported_as_csv(run: Run, ledger: Ledger, tmp_path: Path) -> None:
+    ledger.reserve(data_set='odd, "name"', release="d", epsilon=2, delta=1e-9, method="m\nn", folder="out")
+    printed = run("budget", "export")
+    assert run("budget", "export", "-o", "spent.csv").out == "4 entries are in spent.csv.\n"
+    assert (tmp_path / "spent.csv").read_text() == printed.out
+    rows = list(csv.DictReader(printed.out.splitlines(keepends=True)))
+    assert [(row["data_set"], row["release"], row["state"], row["epsilon"], row["delta"]) for row in rows] == [
+        ('odd, "name"', "d", "reserved", "2", "1e-09"), ("people", "a", "settled", "0.1", "0"),
+        ("people", "b", "reserved", "0.2", "0"), ("town", "c", "settled", "1", "0"),
+    ]
+    assert (rows[0]["method"], rows[0]["settled_at"]) == ("m\nn", "")
+    assert re.fullmatch(TIME, rows[1]["settled_at"])
+
+
+def test_everything_is_exported_as_json(run: Run, ledger: Ledger, tmp_path: Path) -> None:
+    everything = run("budget", "--json").json
+    assert run("budget", "export", "--json").json == everything
+    assert run("budget", "export", "-o", "spent.json").code == 0
+    assert json.loads((tmp_path / "spent.json").read_text()) == everything
+
+
+@pytest.mark.parametrize("example", [CAP_EXAMPLE, EXPORT_EXAMPLE])
+def test_the_examples_work(run: Run, ledger: Ledger, example: str) -> None:
+    words = example.split()[1:]
+    assert run(*words).code == 0
+    assert run(*words[:2], "--help").out.rstrip().endswith(f"Example: {example}")
+
+
+def test_the_ledger_can_be_named_in_every_command(run: Run, ledger: Ledger) -> None:
+    assert run("budget", "cap", "people", "--epsilon", "1", "--ledger", "other.sqlite").code == 0
+    assert Ledger("other.sqlite").data_sets() == ["people"]
+    assert len(run("budget", "export", "--ledger", "other.sqlite").out.splitlines()) == 1
+    assert run("budget", "people", "--ledger", "other.sqlite").out.startswith("people: ε = 0 spent in all, ε = 1 left")

@@ -16,11 +16,15 @@ from unittest.mock import patch
 import numpy as np
 
 from audit.neighbours import Pair, schema_of
-from sfumato.methods import RPS, DiffMulti, HybridTree, KDTree, Marginals, PrivBayes, PrivTree, QuadTree
+from sfumato.methods import MST, RPS, DiffMulti, HybridTree, KDTree, Marginals, PrivBayes, PrivTree, QuadTree
+from sfumato.methods.diffgen import DiffGen
+from sfumato.methods.dpcube import DPCube
 from sfumato.methods.privtree import Decisions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from numpy.typing import NDArray
 
     from sfumato.methods.base import DPMethod
 
@@ -56,8 +60,11 @@ CASES = (
     *(Case(DiffMulti(epsilon=EPSILON, h=1, levels=1, utility=utility), pair) for utility, pair in (
         ("dm", NEXT_TO_EACH_OTHER), ("ncp", NARROW_OR_NOT), ("max", NEXT_TO_EACH_OTHER), ("purity", NEXT_TO_EACH_OTHER),
     )),
+    Case(DiffGen(epsilon=EPSILON, h=1), NEXT_TO_EACH_OTHER),
+    Case(DPCube(epsilon=EPSILON), NEXT_TO_EACH_OTHER),
     Case(PrivBayes(epsilon=EPSILON, theta=0.01), Pair(schema_of(x=2), ((0, 0),) * 3, (1, 1))),
-    Case(Marginals(epsilon=EPSILON), Pair(schema_of(3, x=3, y=3, z=3), ((0, 0, 0, 0),), (1, 2, 1, 2))),
+    Case(Marginals(epsilon=EPSILON), Pair(schema_of(x=17), ((0, 0),), (9, 1))),
+    Case(MST(epsilon=EPSILON, delta=0.01), Pair(schema_of(x=2, y=2), ((0, 0, 0),) * 3, (1, 1, 1))),
 )
 
 TREE = {"low": ["a", "b"], "high": {"c": [], "top": ["d", "e"]}}
@@ -81,16 +88,59 @@ def thorough_settings(epsilon: float) -> list[DPMethod]:
         *(kind(epsilon=epsilon, height=height) for kind in (QuadTree, KDTree, HybridTree, RPS) for height in (None, 3)),
         PrivTree(epsilon=epsilon),
         *(DiffMulti(epsilon=epsilon, h=6, utility=utility) for utility in ("dm", "ncp", "max", "purity")),
+        *(DiffGen(epsilon=epsilon, h=h) for h in (1, 4)),
+        DPCube(epsilon=epsilon),
         PrivBayes(epsilon=epsilon),
         PrivBayes(epsilon=epsilon, degree=2, theta=0.05),
         Marginals(epsilon=epsilon),
+        MST(epsilon=epsilon, delta=1e-6),
     ]
+
+
+class UnfittedTables:
+    """In place of `mbi`: a model that says the same of all cells."""
+
+    class Domain(dict[str, int]):
+        def __init__(self, names: list[str], sizes: list[int]) -> None:
+            super().__init__(zip(names, sizes, strict=True))
+
+    class LinearMeasurement:
+        def __init__(self, *values: object, **more: object) -> None: ...
+
+    @property
+    def estimation(self) -> UnfittedTables:
+        return self
+
+    def MirrorDescent(self) -> UnfittedTables:  # noqa: N802 - the library's name
+        return self
+
+    def estimate(self, domain: Domain, *values: object, **more: object) -> UnfittedTables:
+        self.domain = domain
+        return self
+
+    def project(self, names: tuple[str, ...]) -> UnfittedTables:
+        self.shape = tuple(self.domain[name] for name in names)
+        return self
+
+    def datavector(self, flatten: bool) -> NDArray[np.float64]:
+        return np.ones(self.shape)
+
+
+@contextmanager
+def large_domains() -> Iterator[None]:
+    """Every domain is taken for one too large to list."""
+    with (
+        patch("sfumato.methods.dpcube.LISTED", 1), patch("sfumato.methods.diffgen.LISTED", 1),
+        patch("sfumato.methods.dpcube.FALSE_CELLS", 1), patch("sfumato.methods.diffgen.FALSE_CELLS", 1),
+    ):
+        yield
 
 
 @contextmanager
 def quick() -> Iterator[None]:
     """Without the slow arithmetic that follows from noisy counts or from parameters alone."""
     with (
+        patch("sfumato.methods.mst._library", UnfittedTables),
         patch("sfumato.methods.marginals.fit", lambda shape, marginals: np.ones(tuple(shape))),
         patch.object(Decisions, "within", staticmethod(lru_cache(Decisions.within))),
     ):

@@ -1,8 +1,8 @@
 """The exact audit: for transcripts drawn on a table, what every call reveals about one row, against what it paid.
 
 For every transcript: the neighbour asks the same questions and publishes the same release from the same answers; no
-call could reveal more, by any answer, than its path paid for it; all calls together no more than ε; and the
-logarithm of the ratio of the two probabilities is at most ε. No chance is involved but in where a transcript goes.
+call could reveal more, by any answer, than its path paid for it; all calls together no more than the total; and under
+pure ε the logarithm of the ratio of the two probabilities is at most ε. Chance only decides where a transcript goes.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from audit.transcript import AuditedBudget, Diverged, Replay, Transcript
-from sfumato.privacy.loss import Pure, exact
+from audit.transcript import AuditedBudget, Diverged, Replay, Transcript, amount
+from sfumato.privacy.loss import Pure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +30,7 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Finding:
-    """What one transcript says: the logarithm of the ratio, what its calls may reveal in all, and faults in words."""
+    """What one transcript says: the logarithm of the ratio, the share of the total that its calls may reveal, faults."""
 
     log_ratio: float
     reveals: float
@@ -42,7 +42,7 @@ def recorded(
 ) -> tuple[Transcript, Release]:
     """A run of a method, written down."""
     transcript = Transcript()
-    return transcript, method._release(table, kind(Pure(exact(method.epsilon)), source, transcript))
+    return transcript, method._release(table, kind(method.total, source, transcript))
 
 
 def replayed(
@@ -51,7 +51,7 @@ def replayed(
 ) -> tuple[Replay, Release]:
     """A run on another table that is given the answers of a transcript."""
     replay = Replay(transcript)
-    return replay, method._release(table, kind(Pure(exact(method.epsilon)), source, replay))
+    return replay, method._release(table, kind(method.total, source, replay))
 
 
 def log_ratio(
@@ -81,10 +81,12 @@ def examine(
         f"{call.kind} reveal {call.reveals:.6g} but paid {call.charged:.6g}"
         for call in replay.calls if exceeds(call.reveals, call.charged)
     ]
-    for what, amount in (("all calls together", replay.reveals), ("the transcript", abs(replay.log_ratio))):
-        if exceeds(amount, method.epsilon):
-            faults.append(f"{what}: {amount:.6g}, above {method.epsilon:g}")
-    return Finding(replay.log_ratio, replay.reveals, tuple(faults))
+    limit = amount(method.total)
+    together = {"all calls together": replay.reveals}
+    if isinstance(method.total, Pure):
+        together["the transcript"] = abs(replay.log_ratio)
+    faults += [f"{what} reveal {found:.6g}, above {limit:.6g}" for what, found in together.items() if exceeds(found, limit)]
+    return Finding(replay.log_ratio, replay.reveals / limit, tuple(faults))
 
 
 def examine_pair(

@@ -1,25 +1,23 @@
 """The exact law of everything a budget can answer, and how far the laws of two neighbouring tables lie apart.
 
-A law knows the logarithm of how much likelier an answer is under it than under another (`log_ratio`), and the
-largest size of that logarithm over all answers (`distance`). Nothing here uses the code that draws the noise.
+A law knows the logarithm of how much likelier an answer is under it than under another (`log_ratio`), and what all
+answers together can reveal (`distance`): the largest size of that logarithm, in the unit ε, or under Gaussian noise the
+divergence in the unit ρ. Nothing here uses the code that draws the noise.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from decimal import Decimal, localcontext
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-MOST_EXPANDED = 10
-"""With more rivals than this, alternating signs would cost digits; then probabilities are summed up term by term."""
-NEGLIGIBLE = 45.0
-"""e^−45 of a probability is left out of a sum."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +39,25 @@ class Counts:
         return _by_path(self.exact != other.exact) > 0
 
 
+@dataclass(frozen=True, eq=False)
+class GaussianCounts:
+    """Discrete Gaussian noise of variance 1/2ρ on whole counts: a row of counts for each path, with a ρ of its own."""
+
+    exact: NDArray[np.int64]
+    rho: NDArray[np.float64]
+
+    def log_ratio(self, other: Self, answer: NDArray[np.int64]) -> float:
+        nearer = (answer - other.exact) ** 2 - (answer - self.exact) ** 2
+        return float((_by_path(nearer) * self.rho).sum())
+
+    def distance(self, other: Self) -> float:
+        return float((_by_path((self.exact - other.exact) ** 2) * self.rho).sum())
+
+    def touched(self, other: Self) -> NDArray[np.bool_]:
+        """The paths on which the laws differ."""
+        return _by_path(self.exact != other.exact) > 0
+
+
 def _by_path(array: NDArray[np.generic]) -> NDArray[np.int64]:
     return np.asarray(array.sum(axis=tuple(range(1, array.ndim))))
 
@@ -52,6 +69,7 @@ class Selection:
     scores: NDArray[np.int64]
     starts: NDArray[np.int64]
     epsilon: float
+    in_rho: bool = False
 
     def runs(self) -> list[tuple[int, ...]]:
         """The scores of each path's candidates."""
@@ -67,10 +85,11 @@ class Selection:
         return found
 
     def distance(self, other: Self) -> float:
-        return sum(
+        found = sum(
             float(np.abs(log_winning(ours, self.epsilon) - log_winning(theirs, self.epsilon)).max())
             for ours, theirs in zip(self.runs(), other.runs(), strict=True) if ours != theirs
         )
+        return found**2 / 2 if self.in_rho else found
 
     def touched(self, other: Self) -> NDArray[np.bool_]:
         """The paths on which the laws differ."""
@@ -87,35 +106,39 @@ def log_winning(scores: tuple[int, ...], epsilon: float) -> NDArray[np.float64]:
 def _log_winning(scores: tuple[int, ...], epsilon: float) -> NDArray[np.float64]:
     """For scores of at most zero, one of them zero.
 
-    With α = e^(−ε), j wins at the value v ≥ 0 with probability (1 − α) α^(v − s_j) Π (1 − α^(v − s_i + [i after j])):
-    that is zero where an earlier rival has v already. The sum over v is taken power by power of α^v, or value by value.
+    With α = e^(−ε), j wins at the value v ≥ 0 with probability (1 − α) α^(v − s_j) Π (1 − bᵢ α^v), bᵢ = α^([i after j] −
+    sᵢ): that is zero where an earlier rival has v already. Every factor is (1 − bᵢ) + bᵢ (1 − α^v), so the product is a
+    polynomial in 1 − α^v without negative coefficients, and no digits are lost when it is summed over v.
     """
-    behind = np.array(scores, dtype=np.float64)
-    found = np.empty(len(scores))
-    for j in range(len(scores)):
-        later = np.arange(len(scores)) > j
-        rivals = np.delete(np.exp(-epsilon * (later - behind)), j)
-        total = _expanded(rivals, epsilon) if len(rivals) <= MOST_EXPANDED else _summed(rivals, epsilon)
-        found[j] = epsilon * behind[j] + math.log(total)
-    return found
+    size = len(scores)
+    before, after = [np.ones(1)], [np.ones(1)]
+    for earlier, later in zip(scores, reversed(scores), strict=True):
+        before.append(np.convolve(before[-1], _factor(epsilon * earlier)))
+        after.append(np.convolve(after[-1], _factor(epsilon * (later - 1))))
+    moments = _moments(epsilon, 1 << (size - 1).bit_length())[:size]
+    products = [np.convolve(before[j], after[size - 1 - j]) for j in range(size)]
+    return np.array([epsilon * score + math.log(product @ moments) for score, product in zip(scores, products, strict=True)])
 
 
-def _expanded(rivals: NDArray[np.float64], epsilon: float) -> float:
-    """Σ_v (1 − α) α^v Π (1 − bᵢ α^v), the product multiplied out."""
-    product = np.ones(1)
-    for rival in rivals:
-        product = np.convolve(product, [1.0, -rival])
-    powers = np.arange(1, len(product) + 1)
-    return float((product * math.expm1(-epsilon) / np.expm1(-epsilon * powers)).sum())
+def _factor(log: float) -> list[float]:
+    return [-math.expm1(log), math.exp(log)]
 
 
-def _summed(rivals: NDArray[np.float64], epsilon: float) -> float:
-    """The same, value by value."""
-    fallen = -epsilon * np.arange(math.ceil(NEGLIGIBLE / epsilon))
-    product = np.exp(fallen) * -math.expm1(-epsilon)
-    for rival in rivals[rivals > 0]:
-        product *= -np.expm1(math.log(rival) + fallen)
-    return math.fsum(product)
+@lru_cache(maxsize=256)
+def _moments(epsilon: float, count: int) -> NDArray[np.float64]:
+    """Σ_v (1 − α) α^v (1 − α^v)^m for m < count: differences of Σ_v (1 − α) α^(v(m+1)) = (1 − α)/(1 − α^(m+1))."""
+    with localcontext() as context:
+        context.prec = 60 + count
+        alpha = (-Decimal(epsilon)).exp()
+        power, row = Decimal(1), []
+        for _ in range(count):
+            power *= alpha
+            row.append((1 - alpha) / (1 - power))
+        found = []
+        while row:
+            found.append(float(row[0]))
+            row = [one - other for one, other in pairwise(row)]
+    return np.array(found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,4 +204,4 @@ def log_below(bound: int, epsilon: float) -> float:
     return math.log1p(-math.exp(beyond - epsilon * bound))
 
 
-Law = Counts | Selection | SparseCounts | Decisions
+Law = Counts | GaussianCounts | Selection | SparseCounts | Decisions

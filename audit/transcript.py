@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from audit.laws import Counts, Decisions, Law, Selection, SparseCounts
+from audit.laws import Counts, Decisions, GaussianCounts, Law, Selection, SparseCounts
 from sfumato.privacy.budget import WHOLE, Budget
+from sfumato.privacy.loss import Pure
 from sfumato.privacy.noise import Source
 
 if TYPE_CHECKING:
@@ -149,17 +150,18 @@ class AuditedBudget(Budget):
 
     def counts(self, exact: NDArray[np.integer], cost: Ticks) -> NDArray[np.int64]:
         exact = np.array(exact, dtype=np.int64)
-        epsilon = self._promised(cost)
-        question = ("counts", epsilon, exact.shape)
-        return self._asked(question, cost, lambda: Budget.counts(self, exact, cost), Counts(exact, epsilon))
+        charge = self._promised(cost)
+        law = Counts(exact, charge) if self._pure else GaussianCounts(exact, charge)
+        return self._asked(("counts", charge, exact.shape), cost, lambda: Budget.counts(self, exact, cost), law)
 
     def choose(
         self, scores: NDArray[np.int64], starts: NDArray[np.int64], cost: Ticks, *, monotone: bool = True,
         sensitivity: int = 1,
     ) -> NDArray[np.int64]:
-        epsilon = self._promised(cost)
-        law = Selection(scores.copy(), starts, float(epsilon[0]) / (sensitivity if monotone else 2 * sensitivity))
-        question = ("choose", epsilon, starts, len(scores), monotone, sensitivity)
+        charge = self._promised(cost)
+        epsilon = float(charge[0] if self._pure else np.sqrt(2 * charge[0]))
+        law = Selection(scores.copy(), starts, epsilon / (sensitivity if monotone else 2 * sensitivity), not self._pure)
+        question = ("choose", charge, starts, len(scores), monotone, sensitivity)
         return self._asked(
             question, cost,
             lambda: Budget.choose(self, scores, starts, cost, monotone=monotone, sensitivity=sensitivity), law,
@@ -190,10 +192,18 @@ class AuditedBudget(Budget):
             self._charge(cost)
         return self.notes.note(question, draw, law)
 
+    @property
+    def _pure(self) -> bool:
+        return isinstance(self.total, Pure)
+
     def _promised(self, cost: Ticks) -> NDArray[np.float64]:
-        """The ε that each path pays, whatever noise is drawn for it."""
-        costs = np.broadcast_to(np.asarray(cost, dtype=np.float64), self._spent.shape)
-        return costs * (float(self.total.epsilon) / WHOLE)  # type: ignore[union-attr]
+        """What each path pays, in ε or ρ, whatever noise is drawn for it."""
+        return np.broadcast_to(np.asarray(cost) / WHOLE * amount(self.total), self._spent.shape)
+
+
+def amount(loss: Loss) -> float:
+    """The ε or ρ of a loss."""
+    return float(loss.epsilon if isinstance(loss, Pure) else loss.rho)
 
 
 class TracedSource(Source):

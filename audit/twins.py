@@ -218,15 +218,17 @@ def _diffmulti(kind: type[DiffMulti], pair: Pair, h: int = 1, **more: Any) -> Ca
 
 LINE = schema_of(x=8)
 APART = Pair(LINE, ((0, 0),) * 9, (7, 1))
+BETWEEN = Pair(LINE, ((0, 0),) * 9, (3, 1))
+SECOND = Pair(LINE, (*((0, 0),) * 9, (7, 0)), (7, 1))
 TWINS = (
     Twin("printed zero test", _diffmulti(PrintedZeroTest, APART, h=5, utility="dm")),
     Twin("printed midpoint cut", _diffmulti(PrintedMidpoint, APART, utility="ncp")),
     Twin("forgotten charge", Case(KDTree(epsilon=1.0, height=1), NEXT_TO_EACH_OTHER), Forgetful),
-    Twin("−DM with sensitivity 1", _diffmulti(PlainDiscernibility, APART, utility="dm")),
-    Twin("−DM with sensitivity 2|D|+1", _diffmulti(PrintedDiscernibility, APART, utility="dm")),
+    Twin("−DM with sensitivity 1", _diffmulti(PlainDiscernibility, BETWEEN, utility="dm")),
+    Twin("−DM with sensitivity 2|D|+1", _diffmulti(PrintedDiscernibility, BETWEEN, utility="dm")),
     Twin("NCP with sensitivity 1", _diffmulti(WrongSensitivity, NARROW_OR_NOT, utility="ncp")),
-    Twin("stop rule on exact counts", Case(KDTree(epsilon=1.0, height=3), APART), replaced=stopping_early),
-    Twin("stop rule on exact counts, PrivTree", Case(PrivTree(epsilon=1.0), APART), replaced=stopping_early),
+    Twin("stop rule on exact counts", Case(KDTree(epsilon=1.0, height=3), SECOND), replaced=stopping_early),
+    Twin("stop rule on exact counts, PrivTree", Case(PrivTree(epsilon=1.0), SECOND), replaced=stopping_early),
     Twin("every PrivTree decision at full price", Case(PrivTree(epsilon=1.0), APART), replaced=full_price_decisions),
     Twin("PrivBayes scores taken for monotone", Case(
         WronglyMonotone(epsilon=1.0, theta=0.01), Pair(schema_of(x=2, y=2), ((0, 0, 0), (1, 1, 1)) * 8, (0, 1, 1)),

@@ -232,7 +232,7 @@ def test_an_interrupt_loses_no_trial_and_the_same_command_goes_on(tmp_path: Path
     out = tmp_path / "out"
     command = [
         sys.executable, "-m", "sfumato.cli", "frontier", "town.csv", "--schema", "town.toml", "-o", "out", "--workers",
-        "2", "--no-save",
+        "2", "--no-save", "--method", "mondrian",
     ]
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:

@@ -408,7 +408,7 @@ def test_proof_and_code_name_the_same_steps() -> None:
 
 
 def test_adult_figures(data_folder: Path) -> None:
-    """Median half-domain error at ε = 1; means over four seeds were 12% here, and 19% with two parents at most."""
+    """Median half-domain error at ε = 1; means over ten seeds were 12% here, and 19% with two parents at most."""
     def column(name: str, role: str) -> dict[str, str]:
         return {"role": role, "kind": "categorical", "hierarchy": f"hierarchies/{name}.csv"}
 

@@ -284,3 +284,15 @@ def test_a_budget_pays_for_sparse_counts() -> None:
         budget.sparse_counts(cells, counts, 10**6, 2, WHOLE)
     with pytest.raises(BudgetError, match="pure epsilon"):
         Budget(Concentrated(Fraction(1)), SimulatedSource(1)).sparse_counts(cells, counts, 10, 2, WHOLE)
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1), Fraction(30)])
+@pytest.mark.parametrize("domain", [5, 10**6, 10**18])
+def test_the_threshold_keeps_empty_cells_few_and_is_no_larger_than_needed(epsilon: Fraction, domain: int) -> None:
+    budget = Budget(Pure(2 * epsilon), SimulatedSource(1))
+    threshold = budget.threshold(domain, 1_000, WHOLE // 2)
+    assert threshold >= 1
+    assert expected_empty(domain, threshold, epsilon) <= 1_000
+    assert threshold == 1 or domain * math.exp(-float(epsilon) * (threshold - 1)) > 1_000
+    with pytest.raises(BudgetError, match="pure epsilon"):
+        Budget(Concentrated(Fraction(1)), SimulatedSource(1)).threshold(domain, 1_000, WHOLE // 2)

@@ -37,6 +37,13 @@ class RealizedClasses(Attack):
     )
 
     def run(self, table: Table, release: Release) -> dict[str, float]:
+        """No class of a noisy release stands for people; its ℓ and t are those that its noise leaves to believe."""
+        if release.noisy:
+            overall = shares(np.maximum(release.overall, 0))
+            return {
+                "realized_l": float(1 / release.beliefs.max()),
+                "realized_t": float(total_variation(release.beliefs, overall).max()),
+            }
         counts = np.maximum(release.histograms, 0)
         occupied = counts[counts.sum(axis=1) > 0]
         p = shares(occupied)

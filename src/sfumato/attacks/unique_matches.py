@@ -38,7 +38,7 @@ class UniqueMatches(Attack):
             name="singled_out", title="People singled out", family="privacy", direction="lower",
             unit="share of people", highest=1.0,
             sentence="The share of people whose published quasi-identifiers describe a single row, so that their "
-            "presence in the table shows.",
+            "presence in the table shows. Rows of a noisy release describe nobody.",
         ),
     )
 
@@ -56,7 +56,7 @@ class UniqueMatches(Attack):
         return {
             "unique_matches": float(matched),
             "unique_match_share": matched / len(points) if len(points) else 0.0,
-            "singled_out": float((release.look_alikes == 1).sum() / max(release.rows, 1)),
+            "singled_out": 0.0 if release.noisy else float((release.look_alikes == 1).sum() / max(release.rows, 1)),
         }
 
 

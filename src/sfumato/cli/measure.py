@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from sfumato.measurement import Measurement
     from sfumato.release import Release
     from sfumato.schema import Schema
+    from sfumato.workloads.base import Workload
 
 EXAMPLE = "sfumato measure people.csv release --schema people.toml"
 FAMILIES = {
@@ -33,6 +34,20 @@ def command(
         ),
     ],
     schema: SchemaFile,
+    test: Annotated[
+        Path | None,
+        typer.Option(
+            "--test", metavar="FILE", show_default=False,
+            help="Rows held out from the release; learners trained on it predict their sensitive values.",
+        ),
+    ] = None,
+    clusters: Annotated[
+        int | None,
+        typer.Option(
+            "--clusters", min=2, show_default=False,
+            help="Compare so many clusters of the release with those of the original.",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Measure how private and how useful a release is.
@@ -45,7 +60,7 @@ def command(
 
     table = read(file, schema)
     published, suppressed = _read_release(release, table.schema)
-    found = measure(table, published)
+    found = measure(table, published, _workloads(table.schema, test, clusters))
     if as_json:
         print_json(measurements(found))
         return
@@ -56,6 +71,23 @@ def command(
         rows = [item for item in found.values() if item.measure.family == family]
         heading(title)
         explained([(_cells(item), item.measure.sentence) for item in rows])
+
+
+def _workloads(schema: Schema, test: Path | None, clusters: int | None) -> tuple[Workload, ...]:
+    """The usual workloads, and those that were asked for."""
+    from sfumato.engines import read
+    from sfumato.workloads import WORKLOADS
+
+    found = tuple(WORKLOADS)
+    if test is not None:
+        from sfumato.workloads.learning import HeldOut
+
+        found = (*found, HeldOut(test=read(test, schema)))
+    if clusters is not None:
+        from sfumato.workloads.clustering import MatchPoint
+
+        found = (*found, MatchPoint(clusters=clusters))
+    return found
 
 
 def _read_release(path: Path, schema: Schema) -> tuple[Release, int]:

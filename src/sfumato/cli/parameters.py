@@ -43,6 +43,7 @@ class Parameters:
     h: int | None = None
     utility: str | None = None
     degree: int | None = None
+    levels: int | None = None
 
     @property
     def given(self) -> dict[str, Any]:

@@ -57,7 +57,8 @@ def command(
         typer.Option("--distance", help="How --t measures: earth mover's with a ground distance (equal is the "
                      "default), or Jensen-Shannon."),
     ] = None,
-    delta: Annotated[float | None, typer.Option("--delta", help="delta-disclosure: bounds log ratios.")] = None,
+    delta: Annotated[float | None, typer.Option("--delta", help="delta-disclosure: bounds log ratios. For mst, the "
+                                                         "probability with which its promise may fail.")] = None,
     alpha: Annotated[
         float | None, typer.Option("--alpha", help="With --k, (alpha,k)-anonymity: the largest share of a value.")
     ] = None,
@@ -81,11 +82,19 @@ def command(
     height: Annotated[int | None, typer.Option("--height", help="How many levels a private tree has.")] = None,
     h: Annotated[int | None, typer.Option("--h", help="How often DiffMulti and DiffGen specialize.")] = None,
     utility: Annotated[
-        Literal["dm", "ncp", "max"] | None,
+        Literal["dm", "ncp", "max", "purity"] | None,
         typer.Option("--utility", help="By what DiffMulti chooses where to specialize."),
+    ] = None,
+    levels: Annotated[
+        int | None, typer.Option("--levels", help="How often DiffMulti specializes one record at most.")
     ] = None,
     degree: Annotated[
         int | None, typer.Option("--degree", help="On how many others PrivBayes lets a column depend.")
+    ] = None,
+    rows: Annotated[
+        Literal["generalized", "synthetic"] | None,
+        typer.Option("--rows", help="Publish noisy counts as rows generated from them: the boxes as they are, or "
+                     "exact values drawn inside them."),
     ] = None,
     ledger: LedgerFile = None,
     parquet: Parquet = False,
@@ -104,11 +113,11 @@ def command(
     parameters = Parameters(
         k=k, l=l, l_form=l_form, c=c, t=t, distance=distance, delta=delta, alpha=alpha, beta=beta,
         enhanced=enhanced or None, cut=cut, recoding=recoding, epsilon=epsilon, height=height, h=h, utility=utility,
-        degree=degree,
+        degree=degree, levels=levels,
     )
     chosen = method_from(method, parameters)
     book = Ledger(ledger)
-    release, folder = publish_to(chosen, read(file, schema), output, ledger=book, parquet=parquet)
+    release, folder = publish_to(chosen, read(file, schema), output, ledger=book, parquet=parquet, rows=rows)
     about, charged = _about(release, chosen.label), charge(release, book)
     if as_json:
         print_json({"release": str(folder), **about, "charge": charged})

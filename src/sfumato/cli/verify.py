@@ -53,8 +53,14 @@ def _checked(release: Release) -> list[dict[str, Any]]:
 
 
 def _show(release: Release, checked: list[dict[str, Any]], holds: bool) -> None:
-    from sfumato.privacy.claims import BUCKETS, CLASSES, Syntactic
+    from sfumato.privacy.claims import BUCKETS, CLASSES, Differential, Syntactic
 
+    if isinstance(release.claim, Differential):
+        say(f"Claim: {release.claim.sentence()}.")
+        say("It rests on how the release was made; what is published can neither confirm nor refute it.")
+        for assumption in release.claim.assumptions:
+            say(f"Assumes: {assumption}.")
+        return
     if not checked:
         say(f"This release has no claim that could be verified; {release.claim.sentence()}.")
         return

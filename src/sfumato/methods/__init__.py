@@ -7,7 +7,9 @@ from typing import Any
 from sfumato.errors import ParameterError
 from sfumato.methods.anatomy import Anatomy
 from sfumato.methods.base import DPMethod, Method
+from sfumato.methods.diffgen import DiffGen
 from sfumato.methods.diffmulti import DiffMulti
+from sfumato.methods.dpcube import DPCube
 from sfumato.methods.endpoints import FullSuppression, Original
 from sfumato.methods.hybrid_tree import HybridTree
 from sfumato.methods.kd_tree import KDTree
@@ -23,8 +25,8 @@ from sfumato.privacy.requirements import parse_requirement
 METHODS: dict[str, type[Method]] = {
     kind.name: kind
     for kind in (
-        Original, FullSuppression, Mondrian, Anatomy, QuadTree, KDTree, HybridTree, PrivTree, RPS, DiffMulti, PrivBayes,
-        Marginals, MST,
+        Original, FullSuppression, Mondrian, Anatomy, QuadTree, KDTree, HybridTree, PrivTree, RPS, DiffMulti, DiffGen,
+        DPCube, PrivBayes, Marginals, MST,
     )
 }
 
@@ -49,6 +51,7 @@ def make_method(name: str, parameters: dict[str, Any]) -> Method:
 
 
 __all__ = [
-    "METHODS", "MST", "RPS", "Anatomy", "DPMethod", "DiffMulti", "FullSuppression", "HybridTree", "KDTree",
-    "Marginals", "Method", "Mondrian", "Original", "PrivBayes", "PrivTree", "QuadTree", "find_method", "make_method",
+    "METHODS", "MST", "RPS", "Anatomy", "DPCube", "DPMethod", "DiffGen", "DiffMulti", "FullSuppression", "HybridTree",
+    "KDTree", "Marginals", "Method", "Mondrian", "Original", "PrivBayes", "PrivTree", "QuadTree", "find_method",
+    "make_method",
 ]

@@ -38,12 +38,24 @@ SPARE_LEVELS = 2
 """Levels beyond those of a balanced binary tree."""
 CLASS_LEVELS = 6
 """Where cuts follow the classes, fewer and better paid ones teach a learner more."""
-SELECTING, SHARING = Fraction(13, 20), Fraction(1, 10)
-"""Shares of the budget for choosing cuts and for counting parts; the leaves have the rest."""
-GROWTH = Fraction(6, 5)
-"""How much more each level pays than the one above: its regions have fewer rows to tell cuts apart by."""
 MOST_CUTS = 31
 """Cuts that a numeric axis offers; each further one is a further chance for a bad one to win."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Allocation:
+    """Shares of the budget for choosing cuts and for counting parts (the leaves have the rest), and how much more
+    each level pays than the one above."""
+
+    cuts: Fraction
+    parts: Fraction
+    growth: Fraction
+
+
+BY_CLASS = Allocation(cuts=Fraction(13, 20), parts=Fraction(1, 10), growth=Fraction(6, 5))
+"""Cuts that follow the classes must be told apart, below by fewer rows than above."""
+BY_SHAPE = Allocation(cuts=Fraction(1, 5), parts=Fraction(1, 2), growth=Fraction(1))
+"""Where any fair cut will do, most depends on knowing which parts are worth another."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,13 +89,21 @@ class DiffMulti(DPMethod):
     def longest_path(self) -> int:
         """How many specializations one record can go through."""
         balanced = math.ceil(math.log2(self.h + 1)) + SPARE_LEVELS
-        return self.levels or (min(balanced, CLASS_LEVELS) if self.utility in ("max", "purity") else balanced)
+        return self.levels or (min(balanced, CLASS_LEVELS) if self.follows_classes else balanced)
+
+    @property
+    def follows_classes(self) -> bool:
+        """Whether cuts are chosen by the sensitive attribute."""
+        return self.utility in ("max", "purity")
 
     def _release(self, table: Table, budget: Budget) -> Release:
         return release_of_levels(self, self._grown(table, budget))
 
     def _grown(self, table: Table, budget: Budget) -> list[Level]:
-        selecting, sharing = (_rising(share, self.longest_path) for share in (SELECTING, SHARING))
+        allocation = BY_CLASS if self.follows_classes else BY_SHAPE
+        selecting, sharing = (
+            _rising(share, allocation.growth, self.longest_path) for share in (allocation.cuts, allocation.parts)
+        )
         regions, parent, levels = Regions.whole(Ground.of(table, taxonomies=True)), np.array([-1]), []
         allowed = np.array([self.h])
         counts, noise = np.zeros((1, table.values), dtype=np.int64), np.inf
@@ -127,9 +147,9 @@ class DiffMulti(DPMethod):
                 yield from (cls(epsilon=epsilon, h=1000, utility=utility) for utility in ("dm", "max"))
 
 
-def _rising(share: Fraction, levels: int) -> list[int]:
-    """A share of the budget divided among levels, each getting `GROWTH` times what the one above gets."""
-    parts = [GROWTH**level for level in range(levels)]
+def _rising(share: Fraction, growth: Fraction, levels: int) -> list[int]:
+    """A share of the budget divided among levels, each getting `growth` times what the one above gets."""
+    parts = [growth**level for level in range(levels)]
     return [ticks(share * part / sum(parts)) for part in parts]
 
 

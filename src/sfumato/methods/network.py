@@ -35,9 +35,9 @@ View = tuple[int, int]
 Parents = tuple[View, ...]
 
 
-def even_starts(size: int, nullable: bool) -> NDArray[np.int64]:
-    """Where the public steps of an axis begin: at most `WIDEST` even ones, the missing value on its own."""
-    steps = min(size, WIDEST)
+def even_starts(size: int, nullable: bool, most: int = WIDEST) -> NDArray[np.int64]:
+    """Where the public steps of an axis begin: at most `most` even ones, the missing value on its own."""
+    steps = min(size, most)
     starts = np.arange(steps, dtype=np.int64) * size // steps
     return np.append(starts, size) if nullable else starts
 

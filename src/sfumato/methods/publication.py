@@ -21,6 +21,8 @@ from sfumato.methods.base import refuse_kept_columns
 from sfumato.privacy.claims import Differential
 from sfumato.privacy.ledger import NOTHING, Ledger, spelled
 from sfumato.privacy.loss import Approximate, exact
+from sfumato.privacy.noise import SystemSource
+from sfumato.release.sampling import generated_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,21 +30,25 @@ if TYPE_CHECKING:
     from sfumato.engines import Table
     from sfumato.methods.base import Method
     from sfumato.release import Release
+    from sfumato.release.sampling import RowKind
 
 SPENT = "what was reserved for it in the ledger stays spent"
 
 
 def publish_to(
     method: Method, table: Table, folder: Path | str, *,
-    ledger: Ledger | None = None, parquet: bool = False, assumptions: Sequence[str] = (),
+    ledger: Ledger | None = None, parquet: bool = False, assumptions: Sequence[str] = (), rows: RowKind | None = None,
 ) -> tuple[Release, Path]:
     """Publish a table to a new folder, and charge the ledger if the method spends privacy budget.
 
-    Without a ledger, the user's own is charged. `assumptions` are added to those of the release's claim.
+    Without a ledger, the user's own is charged. `assumptions` are added to those of the release's claim. With `rows`,
+    noisy counts are published as rows generated from them.
     """
     target = Path(folder)
     _refuse_unwritable(target)
-    release = draw(method, table, ledger=ledger, folder=target, assumptions=assumptions)
+    if rows and not isinstance(method.claim, Differential):
+        raise ParameterError(f"{method.name} publishes rows as they are; rows are generated from noisy counts only")
+    release = draw(method, table, ledger=ledger, folder=target, assumptions=assumptions, rows=rows)
     with _adding(SPENT) if release.provenance.id else nullcontext():
         saved = release.save(target, parquet=parquet)
     settle(release, ledger)
@@ -52,6 +58,7 @@ def publish_to(
 def draw(
     method: Method, table: Table, *,
     ledger: Ledger | None = None, folder: Path | str = "", assumptions: Sequence[str] = (),
+    rows: RowKind | None = None,
 ) -> Release:
     """The release with fresh randomness, its cost reserved first; `folder` is where it is going to be saved."""
     claim = method.claim
@@ -70,6 +77,8 @@ def draw(
     with _adding(SPENT):
         release = method.publish(table).assuming(*assumptions)
         _refuse_dearer(release, _cost(claim))
+        if rows:
+            release = generated_rows(release, rows, SystemSource().uniforms)
     return replace(release, provenance=replace(release.provenance, id=name))
 
 

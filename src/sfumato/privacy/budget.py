@@ -118,6 +118,13 @@ class Budget:
         epsilon = self.total.epsilon * self._share(price[0])
         return draw_sparse(cells, counts, domain_size, threshold, epsilon, self._source)
 
+    def threshold(self, domain_size: int, most: int, cost: int) -> int:
+        """The least threshold that no more than about `most` empty cells of a domain reach, at a cost."""
+        if not isinstance(self.total, Pure):
+            raise BudgetError("sparse counts are made for pure epsilon")
+        epsilon = float(self.total.epsilon * self._share(cost))
+        return max(1, math.ceil(math.log(max(domain_size / most, 1)) / epsilon))
+
     def uniforms(self, count: int) -> NDArray[np.float64]:
         """Numbers in [0, 1) for sampling from what is noisy already; they look at no record and cost nothing."""
         return self._source.uniforms(count)

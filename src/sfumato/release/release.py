@@ -79,6 +79,11 @@ class Release:
         """How many rows the release stands for."""
         return float(self.weights.sum())
 
+    @property
+    def noisy(self) -> bool:
+        """Whether the counts are noisy or the rows sampled, so that none of them stands for a person."""
+        return self.deviation is not None
+
     @cached_property
     def overall(self) -> NDArray[np.float64]:
         """The published counts by sensitive value."""

@@ -15,7 +15,7 @@ from sfumato.report.points import main_measures
 INK, QUIET, GRID = "#1d2b36", "#5a6872", "#e4e8eb"
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#332288", "#999933", "#882255", "#44aa99")
 """Okabe and Ito's colours without black and yellow, then four of Tol's: all told apart by colour-blind readers."""
-SHAPES = {"generalized": "circle", "bucketized": "square", "other": "diamond"}
+SHAPES = {"generalized": "circle", "bucketized": "square", "noisy": "triangle-up", "other": "diamond"}
 WIDTH, HEIGHT = 760, 460
 
 

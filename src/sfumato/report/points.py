@@ -14,7 +14,7 @@ from typing import Any
 from sfumato.errors import DataError, ParameterError
 from sfumato.report.numbers import axis_unit, interval, is_percent, styles
 
-RECODINGS = {"generalize": "generalized", "bucketize": "bucketized"}
+RECODINGS = {"generalize": "generalized", "bucketize": "bucketized", "noise": "noisy"}
 HINTS = {"lower": "lower is better", "higher": "higher is better", "none": "no better direction"}
 MAIN_MEASURES = 6
 NOTE_CHARACTERS, NOTE_MARGIN, PIXELS_PER_CHARACTER = 24, 14, 6.5

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sfumato.attacks.belief import revealing
+from sfumato.privacy.claims import Differential
 from sfumato.version import __version__
 
 if TYPE_CHECKING:
@@ -105,6 +106,8 @@ def _trial(trial: Trial) -> dict[str, Any]:
 def _recoding(trial: Trial) -> str | None:
     if trial.method in ENDPOINTS:
         return None
+    if isinstance(trial.make().claim, Differential):
+        return "noise"
     return str(trial.parameters.get("recoding", "bucketize" if trial.method == "anatomy" else "generalize"))
 
 

@@ -58,7 +58,7 @@ class Frontier:
     def _losses(self, name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
         if name not in MEASURES or MEASURES[name].direction == "none":
             raise ParameterError(f"{name!r} is not a measure with a better direction")
-        values = np.array([trial.measures[name] for trial in self.trials])
+        values = np.array([trial.measures.get(name, np.nan) for trial in self.trials])
         return values if MEASURES[name].direction == "lower" else -values
 
     def recommend(

@@ -10,8 +10,11 @@ from sfumato.measurement import Measure, Measurement
 from sfumato.workloads import WORKLOADS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sfumato.engines import Table
     from sfumato.release import Release
+    from sfumato.workloads.base import Workload
 
 MEASURES: dict[str, Measure] = {
     measure.name: measure
@@ -20,16 +23,23 @@ MEASURES: dict[str, Measure] = {
 }
 
 
-def measure(table: Table, release: Release) -> dict[str, Measurement]:
-    """The value of every measure. They are computed on the real data and are for the publisher's eyes."""
+def measure(
+    table: Table, release: Release, workloads: Sequence[Workload] = WORKLOADS
+) -> dict[str, Measurement]:
+    """The value of every measure. They are computed on the real data and are for the publisher's eyes.
+
+    Further workloads, such as `HeldOut` and `MatchPoint`, can be given in place of the usual ones.
+    """
     ours, theirs = (
         [(axis.name, axis.nullable, axis.spec()) for axis in schema.axes] for schema in (table.schema, release.schema)
     )
     if ours != theirs:
         raise DataError("the release has other axes than the table; read both with the same schema")
     values: dict[str, float] = {}
+    known = dict(MEASURES)
     for attack in ATTACKS:
         values |= attack.run(table, release)
-    for workload in WORKLOADS:
+    for workload in workloads:
         values |= workload.run(table, release)
-    return {name: Measurement(measure=MEASURES[name], value=value) for name, value in values.items()}
+        known |= {measure.name: measure for measure in workload.measures}
+    return {name: Measurement(measure=known[name], value=value) for name, value in values.items()}

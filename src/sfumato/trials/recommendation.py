@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sfumato.errors import UnsatisfiableError
 from sfumato.methods.publication import draw, publish_to
-from sfumato.privacy.claims import Syntactic
+from sfumato.privacy.claims import Differential, Syntactic
 from sfumato.trials.verdict import References, Verdict, judge
 
 if TYPE_CHECKING:
@@ -93,7 +93,9 @@ def recommend(frontier: Frontier, limits: dict[str, float], allow_exact: bool) -
             kept = [trial for trial in kept if judge("p_loss", trial.measures["p_loss"], references).grade != "poor"]
         chosen = min(kept, key=lambda trial: (_height(frontier, trial), trial.id))
         rule = "the knee" + (" within the limits" if limits else " of the releases in the running")
-    verdicts = tuple(judge(name, chosen.measures[name], references) for name in JUDGED)
+    verdicts = tuple(
+        judge(name, chosen.measures[name], references) for name in JUDGED if name in chosen.measures
+    )
     return Recommendation(
         trial=chosen, rule=rule, limits=limits, verdicts=verdicts, frontier=frontier,
         why=_why(frontier, chosen, rule, limits, len(kept), references),
@@ -158,11 +160,12 @@ def _recipient(recommendation: Recommendation) -> list[str]:
     values, method = recommendation.trial.measures, recommendation.trial.make()
     table = recommendation.frontier.table
     claim = method.claim
-    form = (
-        "Two tables: the exact quasi-identifiers with a bucket number, and the sensitive values of each bucket."
-        if isinstance(claim, Syntactic) and claim.buckets
-        else f"One row per person with generalized values, each spanning {values['ncp']:.1%} of its range on average."
-    )
+    if isinstance(claim, Differential):
+        form = "Noisy counts, or rows generated from them: no row stands for a person."
+    elif isinstance(claim, Syntactic) and claim.buckets:
+        form = "Two tables: the exact quasi-identifiers with a bucket number, and the sensitive values of each bucket."
+    else:
+        form = f"One row per person with generalized values, each spanning {values['ncp']:.1%} of its range on average."
     return [
         f"{method.label}: {table.n:,} people in {values['classes']:,.0f} classes of {values['average_class']:.1f} "
         "people on average.",
@@ -186,7 +189,16 @@ def _adversary(recommendation: Recommendation) -> list[str]:
         f"{values['confident_guesses']:.1%} among the tenth of people it is surest about.",
         f"For the worst-off person the belief shift is {values['p_loss']:.3f}; on average it is "
         f"{values['mean_p_loss']:.3f}.",
-        f"The smallest class has {values['smallest_class']:,.0f} people; {values['singled_out']:.1%} of people are "
-        f"alone with their published quasi-identifiers, and {values['unique_matches']:,.0f} people with a combination "
-        "of values nobody else has stand in the release unchanged.",
+        _standing_out(values),
     ]
+
+
+def _standing_out(values: dict[str, float]) -> str:
+    """What the release shows of single people."""
+    matches = f"{values['unique_matches']:,.0f} people with a combination of values nobody else has"
+    if "smallest_class" not in values:
+        return f"No row describes a person; by chance {matches} are described exactly."
+    return (
+        f"The smallest class has {values['smallest_class']:,.0f} people; {values['singled_out']:.1%} of people are "
+        f"alone with their published quasi-identifiers, and {matches} stand in the release unchanged."
+    )

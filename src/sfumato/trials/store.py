@@ -15,6 +15,9 @@ from sfumato.version import __version__
 if TYPE_CHECKING:
     from pathlib import Path
 
+MEASURED = set(MEASURES) - {"smallest_class"}
+"""What every release has; classes of people are no part of noisy ones."""
+
 
 @dataclass(frozen=True)
 class TrialStore:
@@ -60,4 +63,4 @@ class TrialStore:
             trial.make()
         except (ValueError, KeyError, TypeError, SfumatoError):
             return None
-        return trial if trial.refused or set(trial.measures) == set(MEASURES) else None
+        return trial if trial.refused or MEASURED <= set(trial.measures) <= set(MEASURES) else None

@@ -5,8 +5,10 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PEERS := .venv-peers
 PEERS_READY := $(PEERS)/.ready
+PRIVATE_PEERS := .venv-peers-dp
+PRIVATE_PEERS_READY := $(PRIVATE_PEERS)/.ready
 
-.PHONY: demo test lint types unit kills bench docs lock clean
+.PHONY: demo test lint types unit audit kills bench docs lock clean
 
 demo: $(READY)
 	$(BIN)/sfumato demo -o sfumato-demo
@@ -14,7 +16,7 @@ demo: $(READY)
 test: lint types unit
 
 lint: $(READY)
-	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks audit
 
 types: $(READY)
 	$(BIN)/mypy
@@ -27,8 +29,11 @@ kills: $(READY)
 	$(BIN)/python tests/cli/kills.py --stepwise
 	$(BIN)/python tests/cli/kills.py --crowd 50
 
-bench: $(READY) $(PEERS_READY)
-	$(BIN)/python -m benchmarks --peers $(PEERS)/bin/python $(ONLY)
+bench: $(READY) $(PEERS_READY) $(PRIVATE_PEERS_READY)
+	$(BIN)/python -m benchmarks --peers $(PEERS)/bin/python --private-peers $(PRIVATE_PEERS)/bin/python $(ONLY)
+
+audit: $(READY)
+	$(BIN)/python -m audit $(ONLY)
 
 docs: $(READY)
 	$(BIN)/python -m sfumato.cli.reference > docs/commands.md
@@ -47,5 +52,10 @@ $(PEERS_READY): benchmarks/peers/requirements.txt
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r benchmarks/peers/requirements.txt
 	touch $@
 
+$(PRIVATE_PEERS_READY): benchmarks/peers/private.txt
+	$(PYTHON) -m venv $(PRIVATE_PEERS)
+	$(PRIVATE_PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r benchmarks/peers/private.txt
+	touch $@
+
 clean:
-	rm -rf $(VENV) $(PEERS) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis sfumato-demo
+	rm -rf $(VENV) $(PEERS) $(PRIVATE_PEERS) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis sfumato-demo

@@ -1,1 +1,1 @@
-"""An audit of every differentially private method, against itself and against broken twins; run it with `make audit`."""
+"""An audit of every differentially private method and of broken twins; run it with `make audit`."""

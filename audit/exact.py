@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from audit.transcript import AuditedBudget, Diverged, Replay, Transcript, amount
+from audit.transcript import AuditedBudget, DivergedError, Replay, Transcript, amount
 from sfumato.privacy.loss import Pure
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Finding:
-    """What one transcript says: the logarithm of the ratio, the share of the total that its calls may reveal, faults."""
+    """What one transcript says: the log-ratio, the share of the total that its calls may reveal, and faults."""
 
     log_ratio: float
     reveals: float
@@ -61,7 +61,7 @@ def log_ratio(
     transcript, release = recorded(method, table, source, kind)
     try:
         replay, again = replayed(method, other, transcript, source, kind)
-    except Diverged:
+    except DivergedError:
         return -math.inf
     return replay.log_ratio if replay.finished and not differences(release, again) else -math.inf
 
@@ -73,7 +73,7 @@ def examine(
     transcript, release = recorded(method, table, source, kind)
     try:
         replay, again = replayed(method, other, transcript, source, kind)
-    except Diverged as error:
+    except DivergedError as error:
         return Finding(-math.inf, math.inf, (f"the neighbour's run differs: {error}",))
     faults = [] if replay.finished else ["the neighbour's run asks less"]
     faults += [f"the neighbour's release differs in {name}" for name in differences(release, again)]
@@ -85,7 +85,9 @@ def examine(
     together = {"all calls together": replay.reveals}
     if isinstance(method.total, Pure):
         together["the transcript"] = abs(replay.log_ratio)
-    faults += [f"{what} reveal {found:.6g}, above {limit:.6g}" for what, found in together.items() if exceeds(found, limit)]
+    faults += [
+        f"{what} reveal {found:.6g}, above {limit:.6g}" for what, found in together.items() if exceeds(found, limit)
+    ]
     return Finding(replay.log_ratio, replay.reveals / limit, tuple(faults))
 
 

@@ -64,7 +64,7 @@ def _by_path(array: NDArray[np.generic]) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """The largest score after geometric noise of decay e^(−ε), the first of equals; a run of candidates for each path."""
+    """The largest score after geometric noise of decay e^(−ε), the first of equals, among each run of candidates."""
 
     scores: NDArray[np.int64]
     starts: NDArray[np.int64]
@@ -106,9 +106,9 @@ def log_winning(scores: tuple[int, ...], epsilon: float) -> NDArray[np.float64]:
 def _log_winning(scores: tuple[int, ...], epsilon: float) -> NDArray[np.float64]:
     """For scores of at most zero, one of them zero.
 
-    With α = e^(−ε), j wins at the value v ≥ 0 with probability (1 − α) α^(v − s_j) Π (1 − bᵢ α^v), bᵢ = α^([i after j] −
-    sᵢ): that is zero where an earlier rival has v already. Every factor is (1 − bᵢ) + bᵢ (1 − α^v), so the product is a
-    polynomial in 1 − α^v without negative coefficients, and no digits are lost when it is summed over v.
+    With α = e^(−ε), j wins at the value v ≥ 0 with probability (1 − α) α^(v − s_j) Π (1 − bᵢ α^v), where bᵢ is
+    α^([i after j] − sᵢ): that is zero if an earlier rival has v already. Every factor is (1 − bᵢ) + bᵢ (1 − α^v), so
+    the product is a polynomial in 1 − α^v without negative coefficients: no digits are lost in the sum over v.
     """
     size = len(scores)
     before, after = [np.ones(1)], [np.ones(1)]
@@ -116,8 +116,8 @@ def _log_winning(scores: tuple[int, ...], epsilon: float) -> NDArray[np.float64]
         before.append(np.convolve(before[-1], _factor(epsilon * earlier)))
         after.append(np.convolve(after[-1], _factor(epsilon * (later - 1))))
     moments = _moments(epsilon, 1 << (size - 1).bit_length())[:size]
-    products = [np.convolve(before[j], after[size - 1 - j]) for j in range(size)]
-    return np.array([epsilon * score + math.log(product @ moments) for score, product in zip(scores, products, strict=True)])
+    sums = [np.convolve(before[j], after[size - 1 - j]) @ moments for j in range(size)]
+    return epsilon * np.array(scores) + np.log(sums)
 
 
 def _factor(log: float) -> list[float]:
@@ -186,14 +186,16 @@ class Decisions:
     epsilon: float
 
     def log_ratio(self, other: Self, answer: NDArray[np.bool_]) -> float:
-        return sum(
-            self._log_probability(int(ours), bool(above)) - self._log_probability(int(theirs), bool(above))
-            for ours, theirs, above in zip(self.exact, other.exact, answer, strict=True) if ours != theirs
-        )
+        unlike = self.exact != other.exact
+        return sum(self.log_probabilities(answer)[unlike]) - sum(other.log_probabilities(answer)[unlike])
 
-    def _log_probability(self, exact: int, above: bool) -> float:
-        reach = self.threshold + 1 - exact
-        return log_below(1 - reach, self.epsilon) if above else log_below(reach, self.epsilon)
+    def log_probabilities(self, answer: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """ln P of each decision."""
+        reach = self.threshold + 1 - self.exact
+        return np.array([
+            log_below(1 - least if above else least, self.epsilon)
+            for least, above in zip(reach.tolist(), answer.tolist(), strict=True)
+        ])
 
 
 def log_below(bound: int, epsilon: float) -> float:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Diverged(Exception):
+class DivergedError(Exception):
     """A run on the neighbouring table asked its budget for something else."""
 
 
@@ -82,11 +82,11 @@ class Replay:
     def note(self, question: tuple[Any, ...], answer: Callable[[], T], law: Law | None = None) -> T:
         """The answer that was written down, if the question is the same."""
         if self._place == len(self.transcript.entries):
-            raise Diverged(f"{question[0]} is asked after the end")
+            raise DivergedError(f"{question[0]} is asked after the end")
         entry = self.transcript.entries[self._place]
         self._place += 1
         if not _same(question, entry.question):
-            raise Diverged(f"{question[0]} is asked, but was {entry.question[0]} or differed")
+            raise DivergedError(f"{question[0]} is asked, but was {entry.question[0]} or differed")
         if isinstance(law, Decisions):
             self._undecided += law.log_ratio(entry.law, entry.answer)  # type: ignore[arg-type]
         elif law is not None:
@@ -156,16 +156,14 @@ class AuditedBudget(Budget):
 
     def choose(
         self, scores: NDArray[np.int64], starts: NDArray[np.int64], cost: Ticks, *, monotone: bool = True,
-        sensitivity: int = 1,
+        sensitivity: int = 1, disjoint: bool = False,
     ) -> NDArray[np.int64]:
         charge = self._promised(cost)
         epsilon = float(charge[0] if self._pure else np.sqrt(2 * charge[0]))
         law = Selection(scores.copy(), starts, epsilon / (sensitivity if monotone else 2 * sensitivity), not self._pure)
         question = ("choose", charge, starts, len(scores), monotone, sensitivity)
-        return self._asked(
-            question, cost,
-            lambda: Budget.choose(self, scores, starts, cost, monotone=monotone, sensitivity=sensitivity), law,
-        )
+        rules = {"monotone": monotone, "sensitivity": sensitivity, "disjoint": disjoint}
+        return self._asked(question, cost, lambda: Budget.choose(self, scores, starts, cost, **rules), law)
 
     def sparse_counts(
         self, cells: NDArray[np.int64], counts: NDArray[np.int64], domain_size: int, threshold: int, cost: Ticks

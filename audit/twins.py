@@ -6,7 +6,6 @@ is replaced while it runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -25,6 +24,8 @@ from sfumato.methods.regions import Regions
 from sfumato.methods.spatial_tree import automatic_height
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from sfumato.engines import Table
@@ -154,8 +155,7 @@ class UnpaidSize(KDTree):
     """The height follows from the exact number of rows."""
 
     def _release(self, table: Table, budget: Budget) -> Release:
-        height = automatic_height(table.n, self.epsilon)
-        return replace(self, height=height)._release(table, budget) if self.height is None else super()._release(table, budget)
+        return KDTree(epsilon=self.epsilon, height=automatic_height(table.n, self.epsilon))._release(table, budget)
 
 
 class PublicTotal(QuadTree):
@@ -229,7 +229,10 @@ TWINS = (
     Twin("NCP with sensitivity 1", _diffmulti(WrongSensitivity, NARROW_OR_NOT, utility="ncp")),
     Twin("stop rule on exact counts", Case(KDTree(epsilon=1.0, height=3), SECOND), replaced=stopping_early),
     Twin("stop rule on exact counts, PrivTree", Case(PrivTree(epsilon=1.0), SECOND), replaced=stopping_early),
-    Twin("every PrivTree decision at full price", Case(PrivTree(epsilon=1.0), APART), replaced=full_price_decisions),
+    Twin(
+        "every PrivTree decision at full price", Case(PrivTree(epsilon=1.0), Pair(LINE, (), (7, 1))),
+        replaced=full_price_decisions,
+    ),
     Twin("PrivBayes scores taken for monotone", Case(
         WronglyMonotone(epsilon=1.0, theta=0.01), Pair(schema_of(x=2, y=2), ((0, 0, 0), (1, 1, 1)) * 8, (0, 1, 1)),
     )),
@@ -237,4 +240,9 @@ TWINS = (
     Twin("counts scaled to the exact total", Case(PublicTotal(epsilon=1.0, height=2), APART)),
     Twin("noise on occupied cells only", Case(OccupiedOnly(epsilon=1.0, height=2), APART)),
 )
-QUIETER = tuple(Twin(f"noise × 0.7: {case.name}", case, Quieter) for case in CASES)
+TRIED_WITH_LESS_NOISE = (
+    "quad-tree", "kd-tree", "privtree", "diffmulti (dm)", "diffgen", "dpcube", "privbayes", "marginals",
+)
+QUIETER = tuple(
+    Twin(f"noise × 0.7: {case.name}", case, Quieter) for case in CASES if case.name in TRIED_WITH_LESS_NOISE
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from benchmarks import scale, speed, whole
+from benchmarks import paper, private, scale, speed, whole
 
 BENCHMARKS = {
     "start": whole.start,
@@ -13,18 +13,28 @@ BENCHMARKS = {
     "frontier": whole.frontier,
     "scale": scale.scale,
     "requirements": speed.requirement_checks,
+    "noise": private.noise,
+    "diffmulti": private.diffmulti,
+    "queries": private.queries,
+    "privbayes": private.privbayes,
+    "paper": paper.paper,
 }
+
+PRIVATE = ("privbayes",)
+"""Benchmarks whose peers need other versions of shared libraries."""
 
 
 def main() -> int:
     """Run the named benchmarks, or all."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--peers", default=sys.executable, help="a Python with anonypy and pycanon installed")
+    parser.add_argument("--private-peers", default=sys.executable, help="a Python with dpmm installed")
     parser.add_argument("names", nargs="*", choices=[*BENCHMARKS, []], default=[])
     chosen = parser.parse_args()
     missed = 0
     for name in chosen.names or BENCHMARKS:
-        for result in BENCHMARKS[name](chosen.peers):
+        peers = chosen.private_peers if name in PRIVATE else chosen.peers
+        for result in BENCHMARKS[name](peers):
             missed += not result.met
             verdict = "met   " if result.met else "MISSED"
             asked = f" (asked {result.asked})" if result.asked else ""

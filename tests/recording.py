@@ -62,11 +62,10 @@ class RecordingBudget(Budget):
         return super().counts(exact, cost)
 
     def choose(
-        self, scores: NDArray[np.int64], starts: NDArray[np.int64], cost: Any, *, monotone: bool = True,
-        sensitivity: int = 1,
+        self, scores: NDArray[np.int64], starts: NDArray[np.int64], cost: Any, **options: Any
     ) -> NDArray[np.int64]:
         self._note("choose", cost, np.array(scores))
-        return super().choose(scores, starts, cost, monotone=monotone, sensitivity=sensitivity)
+        return super().choose(scores, starts, cost, **options)
 
     def spend(self, cost: Any, draw: Callable[[Fraction, Source], Any]) -> Any:
         self._note("spend", cost, None)

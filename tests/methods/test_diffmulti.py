@@ -19,11 +19,13 @@ from reference import holds
 from sfumato.engines import Table, read
 from sfumato.errors import ParameterError
 from sfumato.methods.diffmulti import (
-    GROWTH,
+    BY_CLASS,
+    BY_SHAPE,
+    CLASS_LEVELS,
     MOST_LEVELS,
     MOST_SPECIALIZATIONS,
-    SELECTING,
-    SHARING,
+    SPARE_LEVELS,
+    Allocation,
     DiffMulti,
     Utility,
     _rising,
@@ -54,8 +56,8 @@ def specializations(levels: list[Level]) -> int:
 @pytest.mark.parametrize("utility", UTILITIES)
 @settings(max_examples=15)
 @given(
-    case=tables(most_rows=40, most_quasi=3, most=7), h=st.integers(1, 12), levels=st.one_of(st.none(), st.integers(1, 5)),
-    epsilon=st.sampled_from([0.1, 1, 20, HUGE]),
+    case=tables(most_rows=40, most_quasi=3, most=7), h=st.integers(1, 12),
+    levels=st.one_of(st.none(), st.integers(1, 5)), epsilon=st.sampled_from([0.1, 1, 20, HUGE]),
 )
 def test_no_more_specializations_and_levels_than_allowed(
     utility: Utility, case: TableCase, h: int, levels: int | None, epsilon: float
@@ -185,7 +187,8 @@ def score_of_ranges(utility: Utility, case: TableCase, axis: int, ranges: list[t
     size, positions = case.case.quasi[axis].size, case.positions[axis]
     rows = [(size if point[axis] < 0 else point[axis], value) for point, value in case.people]
     parts = [[value for code, value in rows if lo <= code <= hi] for lo, hi in ranges]
-    return slow_score(utility, parts, [(positions - (hi - lo + 1)) * 1024 // max(positions - 1, 1) for lo, hi in ranges])
+    unit = max(positions - 1, 1)
+    return slow_score(utility, parts, [(positions - (hi - lo + 1)) * 1024 // unit for lo, hi in ranges])
 
 
 def first_cuts(axis: AxisCase) -> list[list[tuple[int, int]]]:
@@ -235,23 +238,28 @@ def test_without_noise_counts_are_those_of_the_rows(utility: Utility, case: Tabl
 
 
 @pytest.mark.parametrize("levels", [1, 2, 6, 12, MOST_LEVELS])
-def test_prices_rise_and_leave_the_leaves_a_quarter(levels: int) -> None:
-    selecting, sharing = (_rising(share, levels) for share in (SELECTING, SHARING))
-    assert len(selecting) == len(sharing) == levels
-    for prices, share in ((selecting, SELECTING), (sharing, SHARING)):
+@pytest.mark.parametrize("allocation", [BY_CLASS, BY_SHAPE])
+def test_prices_rise_and_leave_the_leaves_the_rest(allocation: Allocation, levels: int) -> None:
+    spent = 0
+    for share in (allocation.cuts, allocation.parts):
+        prices = _rising(share, allocation.growth, levels)
+        assert len(prices) == levels
         assert 0 <= share * WHOLE - sum(prices) < levels
-        assert all(b / a == pytest.approx(float(GROWTH), rel=1e-4) for a, b in itertools.pairwise(prices))
-    assert WHOLE - sum(selecting) - sum(sharing) >= WHOLE // 4
+        assert all(b / a == pytest.approx(float(allocation.growth), rel=1e-4) for a, b in itertools.pairwise(prices))
+        spent += sum(prices)
+    assert WHOLE - spent >= WHOLE // 10
 
 
-def test_every_cut_and_every_count_of_a_level_is_charged_its_price() -> None:
-    method = DiffMulti(epsilon=HUGE, h=7, utility="dm", levels=3)
+@pytest.mark.parametrize(("utility", "allocation"), [("dm", BY_SHAPE), ("ncp", BY_SHAPE), ("purity", BY_CLASS)])
+def test_every_cut_and_every_count_of_a_level_is_charged_its_price(utility: Utility, allocation: Allocation) -> None:
+    method = DiffMulti(epsilon=HUGE, h=7, utility=utility, levels=3)
     _, budget = recorded(method, crossed_table())
-    selecting, sharing = (_rising(share, 3) for share in (SELECTING, SHARING))
+    selecting, sharing = (_rising(share, allocation.growth, 3) for share in (allocation.cuts, allocation.parts))
     chosen = [draw for draw in budget.all_draws if draw.kind == "choose"]
     assert [set(draw.cost) for draw in chosen] == [{price} for price in selecting[: len(chosen)]]
     counted = {cost for draw in budget.all_draws if draw.kind == "counts" for cost in draw.cost}
     assert set(sharing[: len(chosen)]) <= counted
+    assert len(chosen) > 1
 
 
 def test_noisy_counts_decide_where_to_go_on() -> None:
@@ -266,8 +274,9 @@ def test_noisy_counts_decide_where_to_go_on() -> None:
 
 @pytest.mark.parametrize(
     ("h", "utility", "levels", "longest"),
-    [(1, "dm", None, 3), (3, "ncp", None, 4), (1000, "dm", None, 12), (1000, "max", None, 6), (1000, "purity", None, 6),
-     (1, "max", None, 3), (1000, "max", 9, 9), (1000, "dm", 1, 1), (MOST_SPECIALIZATIONS, "ncp", None, 26)],
+    [(1, "dm", None, 1 + SPARE_LEVELS), (3, "ncp", None, 2 + SPARE_LEVELS), (4, "ncp", None, 3 + SPARE_LEVELS),
+     (1000, "dm", None, 10 + SPARE_LEVELS), (1000, "max", None, CLASS_LEVELS), (1000, "purity", None, CLASS_LEVELS),
+     (1000, "max", 9, 9), (1000, "dm", 1, 1), (MOST_SPECIALIZATIONS, "ncp", None, 24 + SPARE_LEVELS)],
 )
 def test_the_longest_path(h: int, utility: Utility, levels: int | None, longest: int) -> None:
     assert DiffMulti(epsilon=1, h=h, utility=utility, levels=levels).longest_path == longest

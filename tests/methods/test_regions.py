@@ -196,9 +196,8 @@ def test_a_region_that_lost_a_point_is_noticed() -> None:
     halves, _ = Regions.whole(ground).divided(np.array([0], dtype=np.int32), np.array([2], dtype=np.int32))
     slow = slow_whole(case, True).divided(0, [(0, 1), (2, 4)])
     check_same(halves, slow, case.table.values)
-    shifted = Regions(
-        ground, halves.order, halves.starts + [0, 1], halves.ends + [1, 0], halves.lo, halves.hi, halves.node
-    )
+    starts, ends = halves.starts + np.array([0, 1]), halves.ends + np.array([1, 0])
+    shifted = Regions(ground, halves.order, starts, ends, halves.lo, halves.hi, halves.node)
     with pytest.raises(AssertionError):
         check_same(shifted, slow, case.table.values)
 

@@ -27,8 +27,8 @@ def reconciled(
 ) -> NDArray[np.float64]:
     """The least-squares counts, column by column; a parent comes before its children and is their sum.
 
-    `counts` is (nodes, columns), `variance` that of each count of a node: infinite where it was not counted. `parent`
-    is −1 at the root.
+    `counts` is (nodes, columns), `variance` that of each count of a node: infinite where it was not counted, which
+    only nodes with children may be. `parent` is −1 at the root.
     """
     size = len(parent)
     estimate, spread = counts.copy(), np.maximum(variance, LEAST_VARIANCE)
@@ -37,7 +37,7 @@ def reconciled(
         if below_spread[node] > 0:
             own = 0.0 if np.isinf(spread[node]) else below_spread[node] / (spread[node] + below_spread[node])
             estimate[node] = own * estimate[node] + (1 - own) * below[node]
-            spread[node] = (1 - own) * below_spread[node]
+            spread[node] = below_spread[node] if np.isinf(spread[node]) else own * spread[node]
         if parent[node] >= 0:
             below[parent[node]] += estimate[node]
             below_spread[parent[node]] += spread[node]
@@ -58,7 +58,7 @@ def _onto_simplex(values: NDArray[np.float64], total: float) -> None:
     for number in range(len(ranked)):
         sum_of_largest += ranked[number]
         candidate = (sum_of_largest - total) / (number + 1)
-        if ranked[number] - candidate > 0:
+        if number == 0 or ranked[number] - candidate > 0:
             shift = candidate
     for number in range(len(values)):
         values[number] = max(values[number] - shift, 0.0)

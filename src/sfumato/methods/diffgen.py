@@ -171,7 +171,7 @@ class DiffGen(DPMethod):
         cuts = [(value, cut) for value in ranges for cut in value.cuts]
         scores = np.array([counts[value.axis].score((value.lo, cut), value.hi) for value, cut in cuts])
         lengths = np.array([len(value.cuts) for value in ranges])
-        best = budget.choose(scores, np.cumsum(lengths) - lengths, price)  # proof: cuts
+        best = budget.choose(scores, np.cumsum(lengths) - lengths, price, disjoint=True)  # proof: cuts
         found = {cuts[place][0]: cuts[place][1] for place in best}
         return [replace(value, children=(value.lo, found[value])) if value in found else value for value in values]
 

@@ -36,8 +36,12 @@ MOST_SPECIALIZATIONS = 10_000_000
 MOST_LEVELS = 40
 SPARE_LEVELS = 2
 """Levels beyond those of a balanced binary tree."""
-CLASS_LEVELS = 6
+CLASS_LEVELS = 5
 """Where cuts follow the classes, fewer and better paid ones teach a learner more."""
+ROUNDING = 1e-6
+"""More than a running total of shares can be off by, and far less than one specialization."""
+LEAST = 1e-12
+"""A variance too small to be told from none."""
 MOST_CUTS = 31
 """Cuts that a numeric axis offers; each further one is a further chance for a bad one to win."""
 
@@ -52,7 +56,7 @@ class Allocation:
     growth: Fraction
 
 
-BY_CLASS = Allocation(cuts=Fraction(13, 20), parts=Fraction(1, 10), growth=Fraction(6, 5))
+BY_CLASS = Allocation(cuts=Fraction(3, 5), parts=Fraction(1, 10), growth=Fraction(6, 5))
 """Cuts that follow the classes must be told apart, below by fewer rows than above."""
 BY_SHAPE = Allocation(cuts=Fraction(1, 5), parts=Fraction(1, 2), growth=Fraction(1))
 """Where any fair cut will do, most depends on knowing which parts are worth another."""
@@ -112,7 +116,8 @@ class DiffMulti(DPMethod):
             inner = (allowed > 0) & (regions.offers() != 0).any(axis=1) & (level < self.longest_path)
             budget, leaf_budget = budget.apart(inner)
             leaf_noise = leaf_budget.variance(leaf_budget.left)
-            histograms = leaf_budget.counts(regions[~inner].histograms(), leaf_budget.left)  # proof: leaf-histograms
+            leaf_counts = leaf_budget.counts(regions[~inner].histograms(), leaf_budget.left)  # proof: leaf-histograms
+            histograms, leaf_noise = _combined(leaf_counts, leaf_noise, counts[~inner], noise)
             levels.append(Level.of(regions, parent, inner, histograms, leaf_noise, counts[inner], noise))
             if not inner.any():
                 break
@@ -138,13 +143,24 @@ class DiffMulti(DPMethod):
 
     @property
     def label(self) -> str:
-        return f"DiffMulti ε={self.epsilon:g} h={self.h} {self.utility}"
+        levels = "" if self.levels is None else f" levels={self.levels}"
+        return f"DiffMulti ε={self.epsilon:g} h={self.h} {self.utility}{levels}"
 
     @classmethod
     def grid(cls, table: Table) -> Iterator[DiffMulti]:
         if not table.schema.keep:
             for epsilon in EPSILON_GRID:
                 yield from (cls(epsilon=epsilon, h=1000, utility=utility) for utility in ("dm", "max"))
+
+
+def _combined(
+    counts: NDArray[np.int64], noise: NDArray[np.float64], earlier: NDArray[np.int64], earlier_noise: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Two noisy counts of the same cells weighted by how little noise they hold, and the variance of that."""
+    if np.isinf(earlier_noise):
+        return counts.astype(np.float64), noise
+    trust = np.maximum(earlier_noise, LEAST) / (np.maximum(noise, LEAST) + np.maximum(earlier_noise, LEAST))
+    return trust[:, None] * counts + (1 - trust[:, None]) * earlier, trust * noise
 
 
 def _rising(share: Fraction, growth: Fraction, levels: int) -> list[int]:
@@ -156,8 +172,15 @@ def _rising(share: Fraction, growth: Fraction, levels: int) -> list[int]:
 def shared_out(
     left: NDArray[np.int64], part_of: NDArray[np.int64], counts: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """The specializations left to each parent, shared among its parts by noisy counts, whole and never more."""
+    """The specializations left to each parent, shared among its parts by noisy counts: whole, and no more than left.
+
+    The parts of a parent stand together; rounding goes along their running total.
+    """
     weight = np.maximum(counts, 0).astype(np.float64)
     total = np.bincount(part_of, weight, len(left))[part_of]
     share = np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
-    return np.floor(left[part_of] * share).astype(np.int64)
+    reached = np.cumsum(left[part_of] * share)
+    first = np.searchsorted(part_of, part_of)
+    whole = np.floor(reached - np.concatenate([[0.0], reached])[first] + ROUNDING).astype(np.int64)
+    before = np.concatenate([[0], whole[:-1]])
+    return np.asarray(whole - np.where(np.arange(len(whole)) == first, 0, before))

@@ -39,6 +39,8 @@ RESOLUTIONS = ((16, 6), (12, 6), (8, 6), (8, 4), (6, 4), (4, 4), (3, 3), (2, 2),
 NARROW_SENSITIVE = 32
 MOST_CELLS = 2**16
 """Cells of the fitted distribution."""
+LEAST = 1e-6
+"""The variance of noise too small to matter, so that a fit can divide by it."""
 JOINED_CELLS = 8
 """Narrow axes with at most this many cells together are part of every table."""
 
@@ -99,7 +101,8 @@ class Marginals(DPMethod):
             flat = np.ravel_multi_index([codes[axis] for axis in axes], sizes)
             exact = np.bincount(flat, weights, int(np.prod(sizes))).astype(np.int64)
             counts = budget.counts(exact[None, :], price)[0]  # proof: joint-tables
-            found.append(Marginal(axes, counts.reshape(sizes).astype(np.float64), float(budget.variance(price))))
+            variance = max(float(budget.variance(price)), LEAST)
+            found.append(Marginal(axes, counts.reshape(sizes).astype(np.float64), variance))
         return found
 
     @property
@@ -143,14 +146,13 @@ class BinnedAxis:
 def resolution(positions: Sequence[int]) -> tuple[list[int], int]:
     """The most positions at which each axis keeps them all, and the bins of the others; the sensitive axis is last.
 
-    It looks at sizes alone. The sensitive axis is the last to be made coarser.
+    It looks at sizes alone. A sensitive axis of up to 32 positions keeps them all.
     """
-    for keeps in (NARROW_SENSITIVE, 1):
-        for limit, bins in RESOLUTIONS:
-            limits = [*(limit for _ in positions[:-1]), max(limit, keeps)]
-            sizes = [size if size <= most else bins for size, most in zip(positions, limits, strict=True)]
-            if np.prod([float(size) for size in sizes]) <= MOST_CELLS:
-                return limits, bins
+    for limit, bins in RESOLUTIONS:
+        limits = [*(limit for _ in positions[:-1]), NARROW_SENSITIVE]
+        sizes = [size if size <= most else bins for size, most in zip(positions, limits, strict=True)]
+        if np.prod([float(size) for size in sizes]) <= MOST_CELLS:
+            break
     return limits, bins
 
 
@@ -169,11 +171,12 @@ def joint_tables(shape: Sequence[int]) -> list[tuple[int, ...]]:
 def _rows(axes: Sequence[BinnedAxis], cells: NDArray[np.float64], budget: Budget) -> NDArray[np.int64]:
     """Rows of positions: as many of each cell as it counts, rounded along the cells, then a position in each bin."""
     cells = cells * min(1.0, MOST_ROWS / max(float(cells.sum()), 1.0))
-    whole = whole_counts_of(cells, float(budget.uniforms(1)[0]))
-    checks = sum(int(np.prod(pair)) for pair in combinations(cells.shape, 2)) + 1
-    for pair in combinations(range(cells.ndim), 2):
-        others = tuple(axis for axis in range(cells.ndim) if axis not in pair)
-        names = " and ".join(axes[axis].attribute.name for axis in pair)
+    whole = whole_counts_of(cells, np.indices(cells.shape).reshape(cells.ndim, -1), budget.uniforms)
+    compared = [*combinations(range(cells.ndim), 1), *combinations(range(cells.ndim), 2)]
+    checks = sum(int(np.prod([cells.shape[axis] for axis in some])) for some in compared)
+    for some in compared:
+        others = tuple(axis for axis in range(cells.ndim) if axis not in some)
+        names = " and ".join(axes[axis].attribute.name for axis in some)
         check_marginals(cells.sum(axis=others), whole.sum(axis=others), checks, names)
     rows = np.repeat(np.arange(whole.size), whole.reshape(-1))
     found = np.empty((len(rows), cells.ndim), dtype=np.int64)

@@ -92,11 +92,12 @@ class Decisions:
 def _loss(epsilon: float, above: int) -> float:
     """ln P(x + X > 0) / P(x − 1 + X > 0) for x = `above` ≥ 1 and discrete Laplace X.
 
-    = ln (1 + α − αˣ) / (1 + α − αˣ⁻¹) with α = e^(−ε); it falls with x at least as fast as αˣ.
+    = ln (1 + α − αˣ) / (1 + α − αˣ⁻¹) with α = e^(−ε): ε at x = 1, and falling at least as fast as αˣ.
     """
-    alpha = math.exp(-epsilon)
-    nearer = math.exp(-epsilon * (above - 1))
-    return math.log1p(nearer * -math.expm1(-epsilon) / (1 + alpha - nearer))
+    if above == 1:
+        return epsilon
+    alpha, nearer = math.exp(-epsilon), math.exp(-epsilon * (above - 1))
+    return math.log1p(nearer * -math.expm1(-epsilon) / (alpha - math.expm1(-epsilon * (above - 1))))
 
 
 def grown(whole: Regions, epsilon: Fraction, source: Source) -> Regions:

@@ -75,6 +75,8 @@ class Budget:
 
     def counts(self, exact: NDArray[np.integer], cost: Ticks) -> NDArray[np.int64]:
         """Noisy counts. Row i of `exact` (paths, …) counts records of path i, each in one cell at most."""
+        if np.shape(exact)[:1] != self._spent.shape or not np.issubdtype(np.asarray(exact).dtype, np.integer):
+            raise BudgetError("counts need a row of whole numbers for each path")
         costs = self._charge(cost)
         noisy = np.array(exact, dtype=np.int64)
         for price in np.unique(costs):
@@ -85,12 +87,15 @@ class Budget:
 
     def choose(
         self, scores: NDArray[np.int64], starts: NDArray[np.int64], cost: Ticks, *, monotone: bool = True,
-        sensitivity: int = 1,
+        sensitivity: int = 1, disjoint: bool = False,
     ) -> NDArray[np.int64]:
         """The index of the chosen candidate of each path; those of path i begin at `starts[i]`.
 
         One record of the path changes its scores by at most `sensitivity`, all in one direction if `monotone`.
+        If `disjoint`, there may be several runs for a path, which look at different records of it.
         """
+        if not disjoint and np.shape(starts) != self._spent.shape:
+            raise BudgetError("a selection needs one run of candidates for each path")
         costs = self._charge(cost)
         price = np.unique(costs)
         if len(price) != 1:

@@ -80,7 +80,7 @@ class Approximate:
         if self.delta <= 0:
             raise ParameterError("delta is 0; Gaussian noise needs a delta above 0")
         log = -math.log(self.delta)
-        root = math.sqrt(log + float(self.epsilon)) - math.sqrt(log)
+        root = float(self.epsilon) / (math.sqrt(log + float(self.epsilon)) + math.sqrt(log))
         return Concentrated(_rounded_down(root**2))
 
 

@@ -1,9 +1,10 @@
 """Rows generated from noisy counts alone: generalized rows, or points drawn inside the boxes.
 
-Counts become whole by one pass: cell i of the running total C gets ⌊C_i + u⌋ − ⌊C_{i−1} + u⌋ rows for one random u,
-so each cell gets its count rounded up or down, with that count as its mean, and every stretch of neighbouring cells
-keeps its total to within one row. Rounding each cell by itself would invent correlations. Before the rows are
-handed out, their marginals are compared with those of the counts.
+Counts become whole by one pass along the cells: cell i of the running total C gets ⌊C_i + u⌋ − ⌊C_{i−1} + u⌋ rows for
+one random u, so each gets its count rounded up or down, with that count as its mean, and every stretch of
+neighbouring cells keeps its total to within one row. The order is nested by attribute and random within each
+parent: in a fixed one, even counts would fall in step with the attributes and invent correlations. Before the
+rows are handed out, their marginals are compared with those of the counts.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from sfumato.release.published import span_keys
 from sfumato.release.selfcheck import check_marginals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -41,9 +42,10 @@ def generated_rows(release: Release, kind: RowKind, uniforms: Uniforms) -> Relea
     if release.rows > MOST_ROWS:
         raise ReleaseError(f"{release.rows:.3g} rows are too many to write; publish the counts")
     expected = np.maximum(release.weights, 0)[:, None] * release.distributions[release.group_of]
-    order = _box_order(release.boxes)
-    whole = np.empty(expected.shape, dtype=np.int64)
-    whole[order] = whole_counts_of(expected[order], float(uniforms(1)[0]))
+    box, value = (part.reshape(-1) for part in np.indices(expected.shape))
+    keys = span_keys(release.boxes.lo, release.boxes.hi, release.boxes.missing)
+    spans = [np.unique(column, return_inverse=True)[1].reshape(-1)[box] for column in keys.T]
+    whole = whole_counts_of(expected, [*spans, value], uniforms)
     _check(release, expected, whole)
     chosen = whole.sum(axis=1) > 0
     boxes, counts = release.boxes[chosen], whole[chosen]
@@ -56,20 +58,36 @@ def generated_rows(release: Release, kind: RowKind, uniforms: Uniforms) -> Relea
     )
 
 
-def whole_counts_of(expected: NDArray[np.float64], start: float) -> NDArray[np.int64]:
-    """Whole counts, each the expected one rounded up or down, running totals kept to within one row."""
-    running = np.floor(np.cumsum(expected.reshape(-1)) + start).astype(np.int64)
-    return np.diff(running, prepend=0).reshape(expected.shape)
+def whole_counts_of(
+    expected: NDArray[np.float64], columns: Sequence[NDArray[np.integer]] | NDArray[np.integer], uniforms: Uniforms
+) -> NDArray[np.int64]:
+    """Whole counts, each the expected one rounded up or down, totals of nested cells kept to within one row.
+
+    `columns` has the code of every cell on each attribute, the outermost first.
+    """
+    order = nested_order(columns, uniforms)
+    running = np.floor(np.cumsum(expected.reshape(-1)[order]) + uniforms(1)[0]).astype(np.int64)
+    whole = np.empty(len(order), dtype=np.int64)
+    whole[order] = np.diff(running, prepend=0)
+    return whole.reshape(expected.shape)
+
+
+def nested_order(
+    columns: Sequence[NDArray[np.integer]] | NDArray[np.integer], uniforms: Uniforms
+) -> NDArray[np.int64]:
+    """An order of cells in which those that share their first codes stand together, at random otherwise."""
+    prefix = np.zeros(len(columns[0]), dtype=np.int64)
+    keys = []
+    for column in columns:
+        _, prefix = np.unique(prefix * (int(column.max(initial=0)) + 1) + column, return_inverse=True)
+        prefix = prefix.reshape(-1)
+        keys.append(uniforms(int(prefix.max(initial=-1)) + 1)[prefix])
+    return np.lexsort(keys[::-1])
 
 
 def sampling_deviation(counts: NDArray[np.integer] | NDArray[np.float64]) -> NDArray[np.float64]:
     """How much a count of generated rows varies by chance, per group: √(rows / values)."""
     return np.asarray(np.sqrt(counts.sum(axis=1) / counts.shape[1]))
-
-
-def _box_order(boxes: Boxes) -> NDArray[np.int64]:
-    """The order of the boxes by their position on each axis: nothing but what is published decides it."""
-    return np.lexsort(span_keys(boxes.lo, boxes.hi, boxes.missing).T[::-1])
 
 
 def _points(
@@ -93,21 +111,23 @@ def _points(
 
 
 def _check(release: Release, expected: NDArray[np.float64], whole: NDArray[np.int64]) -> None:
-    """Compare the rows of every value, and of every pair of values, of the attributes."""
+    """Compare the rows of every sensitive value: in all, by each attribute, and by every pair of attributes."""
     keys = span_keys(release.boxes.lo, release.boxes.hi, release.boxes.missing)
     columns = [np.unique(column, return_inverse=True)[1].reshape(-1) for column in keys.T]
     names = [axis.name for axis in release.schema.quasi]
-    sets: list[tuple[int, ...]] = [(axis,) for axis in range(len(columns))]
+    sets: list[tuple[int, ...]] = [(), *((axis,) for axis in range(len(columns)))]
     sets += combinations(range(len(columns)), 2)
     sizes = [int(column.max(initial=0)) + 1 for column in columns]
     chosen = [axes for axes in sets if np.prod([sizes[axis] for axis in axes]) <= MOST_CHECKED_CELLS]
     checks = sum(int(np.prod([sizes[axis] for axis in axes])) * whole.shape[1] for axes in chosen) + 1
     for axes in chosen:
         cells = int(np.prod([sizes[axis] for axis in axes]))
-        cell = np.ravel_multi_index([columns[axis] for axis in axes], [sizes[axis] for axis in axes])
+        cell = np.zeros(len(whole), dtype=np.int64)
+        for axis in axes:
+            cell = cell * sizes[axis] + columns[axis]
         for value in range(whole.shape[1]):
             model = np.bincount(cell, expected[:, value], cells).astype(np.float64)
             check_marginals(
                 model, np.bincount(cell, whole[:, value], cells).astype(np.int64), checks,
-                " and ".join(names[axis] for axis in axes),
+                " and ".join([*(names[axis] for axis in axes), release.schema.sensitive.name]),
             )

@@ -1,0 +1,134 @@
+"""The parts of the audit, line by line: what was audited, what was found, whether it is as it should be."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from audit.cases import CASES, EPSILON, PAIRS, large_domains, quick, thorough_settings
+from audit.empirical import FAILING, Bound, lower_bound, ratios, rule_of
+from audit.enumeration import largest_selection_ratio, shapes
+from audit.exact import examine_pair
+from audit.neighbours import Pair, schema_of
+from audit.twins import QUIETER, TWINS
+from sfumato.methods import PrivTree
+from sfumato.privacy.noise import SimulatedSource, SystemSource
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from audit.twins import Twin
+    from sfumato.privacy.noise import Source
+
+EPSILONS = (0.1, 1.0, 5.0)
+TRANSCRIPTS = 6
+"""Drawn on either table of each pair."""
+TWIN_TRANSCRIPTS = 200
+RUNS = 5_000
+"""Of every method on either table."""
+TWIN_RUNS = 16_000
+LEAST_SHARE = 1 / 3
+"""An empirical bound below this share of the claim would mean that the audit sees too little."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """What was audited, what was found, and whether that is as it should be."""
+
+    what: str
+    found: str
+    right: bool
+
+
+def source_of(seed: int | None, number: int) -> Source:
+    """The operating system's noise, or a repeatable one of its own for each part of the audit."""
+    return SystemSource() if seed is None else SimulatedSource(1_000 * seed + number)
+
+
+def exact_line(number: int, seed: int | None) -> Line:
+    """One setting on all pairs, also with domains taken for too large to list, and once with nothing replaced."""
+    revealed, transcripts, faults = 0.0, 0, dict[str, str]()
+    for epsilon in EPSILONS:
+        method = thorough_settings(epsilon)[number]
+        passes = [(quick, PAIRS, TRANSCRIPTS)]
+        if method.name in ("dpcube", "diffgen"):
+            passes.append((large_domains, PAIRS, TRANSCRIPTS))
+        if epsilon == EPSILON:
+            passes.append((nullcontext, {"taxonomy": PAIRS["taxonomy"]}, 1))
+        for replaced, pairs, repeats in passes:
+            with replaced():
+                for name, pair in pairs.items():
+                    for finding in examine_pair(method, pair, source_of(seed, number), repeats):
+                        transcripts += 1
+                        revealed = max(revealed, finding.reveals)
+                        faults |= dict.fromkeys(finding.faults, f"ε={epsilon:g}, {name}")
+    told = "; ".join(f"{fault} ({where})" for fault, where in faults.items())
+    found = told or f"at most {revealed:.1%} of the claim revealed, {transcripts} transcripts"
+    return Line(thorough_settings(EPSILON)[number].label.replace(f" ε={EPSILON:g}", ""), found, not faults)
+
+
+def enumerated_lines() -> Iterator[Line]:
+    """All outputs of selections and of small PrivTrees."""
+    half = Fraction(1, 2)
+    for what, steps, limit in (("monotone", (0, 1), 2), ("other", (-1, 0, 1), 4)):
+        ratio = largest_selection_ratio(3, 4, half, steps)
+        yield Line(f"selection, {what} scores", f"largest ratio {ratio}, claimed {limit} (e^ε = 2)", ratio == limit)
+    for epsilon in EPSILONS:
+        largest, outputs = 0.0, 0
+        for rows in range(6):
+            pair = Pair(schema_of(x=4), ((2, 0),) * rows, (2, 1))
+            for one, other in shapes(PrivTree(epsilon=epsilon), pair):
+                largest, outputs = max(largest, abs(one - other)), outputs + 1
+        share = largest / (epsilon / 2)
+        found = f"{outputs} shapes, at most {share:.1%} of the charge revealed"
+        yield Line(f"PrivTree's decisions, ε={epsilon:g}", found, LEAST_SHARE < share <= 1)
+
+
+def empirical_line(number: int, seed: int | None) -> Line:
+    """The lower bound for one method."""
+    case = CASES[number]
+    with quick():
+        found = lower_bound(
+            ratios(case, RUNS, source_of(seed, 100 + number)), FAILING / len(CASES), rule_of(case.method)
+        )
+    right = LEAST_SHARE * EPSILON < found.epsilon <= EPSILON
+    return Line(f"{case.name}, claim {case.method.claim}", f"ε ≥ {found.epsilon:.3f} {_shown(found)}", right)
+
+
+def _shown(bound: Bound) -> str:
+    return f"(a ratio of e^{bound.threshold:.2f} in {bound.likelier:,} against {bound.rarer:,} of {bound.runs:,} runs)"
+
+
+def twin_line(number: int, seed: int | None) -> Line:
+    """How a twin is caught, if it is."""
+    twin = (*TWINS, *QUIETER)[number]
+    with quick(), twin.replaced():
+        caught = _caught_exactly(twin, source_of(seed, 200 + number)) or _caught_by_runs(
+            twin, source_of(seed, 300 + number)
+        )
+    return Line(twin.fault, caught or "not caught", caught is not None)
+
+
+def _caught_exactly(twin: Twin, source: Source) -> str | None:
+    for number, finding in enumerate(
+        examine_pair(twin.case.method, twin.case.pair, source, TWIN_TRANSCRIPTS, twin.kind), 1
+    ):
+        if finding.faults:
+            return f"caught by transcript {number}: {finding.faults[0]}"
+    return None
+
+
+def _caught_by_runs(twin: Twin, source: Source) -> str | None:
+    found = lower_bound(
+        ratios(twin.case, TWIN_RUNS, source, twin.kind), FAILING / len(QUIETER), rule_of(twin.case.method)
+    )
+    return f"caught: ε ≥ {found.epsilon:.3f} {_shown(found)}" if found.epsilon > EPSILON else None
+
+
+PARTS: dict[str, tuple[Callable[[int, int | None], Line], int]] = {
+    "exact": (exact_line, len(thorough_settings(EPSILON))),
+    "empirical": (empirical_line, len(CASES)),
+    "twins": (twin_line, len(TWINS) + len(QUIETER)),
+}

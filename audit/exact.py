@@ -81,6 +81,7 @@ def examine(
         f"{call.kind} reveal {call.reveals:.6g} but paid {call.charged:.6g}"
         for call in replay.calls if exceeds(call.reveals, call.charged)
     ]
+    faults += [f"{call.kind} of {call.paths} paths depend on one row" for call in replay.calls if call.paths > 1]
     limit = amount(method.total)
     together = {"all calls together": replay.reveals}
     if isinstance(method.total, Pure):

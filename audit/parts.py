@@ -26,9 +26,7 @@ EPSILONS = (0.1, 1.0, 5.0)
 TRANSCRIPTS = 6
 """Drawn on either table of each pair."""
 TWIN_TRANSCRIPTS = 200
-RUNS = 5_000
-"""Of every method on either table."""
-TWIN_RUNS = 16_000
+TWIN_RUNS = 12_000
 LEAST_SHARE = 1 / 3
 """An empirical bound below this share of the claim would mean that the audit sees too little."""
 
@@ -91,7 +89,7 @@ def empirical_line(number: int, seed: int | None) -> Line:
     case = CASES[number]
     with quick():
         found = lower_bound(
-            ratios(case, RUNS, source_of(seed, 100 + number)), FAILING / len(CASES), rule_of(case.method)
+            ratios(case, case.runs, source_of(seed, 100 + number)), FAILING / len(CASES), rule_of(case.method)
         )
     right = LEAST_SHARE * EPSILON < found.epsilon <= EPSILON
     return Line(f"{case.name}, claim {case.method.claim}", f"ε ≥ {found.epsilon:.3f} {_shown(found)}", right)

@@ -62,11 +62,13 @@ class Transcript:
 
 @dataclass
 class Call:
-    """One question that looked at rows: what it may reveal at most (where that is known) and what was paid for it."""
+    """One question whose answer depends on the row: what it may reveal at most (where that is known), what was paid
+    for it, and on how many paths the law of the answer is another."""
 
     kind: str
     reveals: float
     charged: float
+    paths: int = 1
 
 
 @dataclass
@@ -104,7 +106,7 @@ class Replay:
         if touched.any():
             self.log_ratio += law.log_ratio(entry.law, entry.answer)
             charged = np.broadcast_to(question[1], touched.shape)[touched].max()
-            self.calls.append(Call(question[0], law.distance(entry.law), float(charged)))
+            self.calls.append(Call(question[0], law.distance(entry.law), float(charged), int(touched.sum())))
 
     @property
     def finished(self) -> bool:

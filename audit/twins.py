@@ -241,7 +241,7 @@ TWINS = (
     Twin("noise on occupied cells only", Case(OccupiedOnly(epsilon=1.0, height=2), APART)),
 )
 TRIED_WITH_LESS_NOISE = (
-    "quad-tree", "kd-tree", "privtree", "diffmulti (dm)", "diffgen", "dpcube", "privbayes", "marginals",
+    "quad-tree", "kd-tree", "privtree", "diffmulti (dm)", "diffgen", "dpcube", "marginals",
 )
 QUIETER = tuple(
     Twin(f"noise × 0.7: {case.name}", case, Quieter) for case in CASES if case.name in TRIED_WITH_LESS_NOISE

@@ -114,6 +114,9 @@ def test_noisier_marginals_count_less() -> None:
     """Two counts of one axis: 30 and 10 with variance 1, 10 and 30 with variance 3."""
     found = fit([2], [Marginal((0,), np.array([30.0, 10]), 1.0), Marginal((0,), np.array([10.0, 30]), 3.0)])
     assert found == pytest.approx([25, 15], abs=0.01)
+    even, odd = np.array([[30.0, 10], [10, 30]]), np.array([[10.0, 30], [30, 10]])
+    both = fit([2, 2], [Marginal((0, 1), even, 1.0), Marginal((0, 1), odd, 3.0)])
+    assert both == pytest.approx(np.array([[25, 15], [15, 25]]), abs=0.01)
     assert best_total([Marginal((0,), np.array([20.0]), 1.0), Marginal((0,), np.array([10.0]), 4.0)]) == 18
     assert best_total([Marginal((0,), np.array([20.0]), 1.0), Marginal((0,), np.array([5.0] * 4), 1.0)]) == 20
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -49,6 +50,8 @@ def chain_table() -> Table:
 @pytest.fixture(scope="module")
 def run() -> tuple[Table, Release, Budget]:
     """One release at a huge epsilon, and the budget it was paid from."""
+    if find_spec("mbi") is None:
+        pytest.skip("the library mbi is not installed")
     table, method = chain_table(), MST(epsilon=HUGE)
     budget = Budget(method.total, SimulatedSource(2))
     return table, method._release(table, budget), budget

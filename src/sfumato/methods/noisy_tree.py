@@ -38,7 +38,8 @@ class Level:
     @staticmethod
     def of(
         regions: Regions, parent: NDArray[np.int64], inner: NDArray[np.bool_],
-        histograms: NDArray[np.int64] | NDArray[np.float64], cell_variance: NDArray[np.float64], counts: NDArray[np.integer] | NDArray[np.float64], variance: float,
+        histograms: NDArray[np.int64] | NDArray[np.float64], cell_variance: NDArray[np.float64],
+        counts: NDArray[np.integer] | NDArray[np.float64], variance: float,
     ) -> Level:
         """A level whose inner nodes have noisy `counts` (inner nodes, columns) and whose leaves `histograms`."""
         columns = counts.shape[1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
+from math import inf
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 from sfumato.errors import ReleaseError
@@ -174,9 +175,13 @@ def parse_claim(spec: Any) -> Claim:
 
 
 def _differential(spec: Any) -> Differential:
-    amounts = [spec["epsilon"], *([spec["delta"]] if spec["claim"] == ApproximateDP.kind else [])]
-    if any(isinstance(amount, bool) or not isinstance(amount, int | float) or amount <= 0 for amount in amounts):
-        raise ReleaseError("epsilon and delta of a claim must be numbers above 0")
+    limits = {"epsilon": inf, **({"delta": 1.0} if spec["claim"] == ApproximateDP.kind else {})}
+    for name, limit in limits.items():
+        amount = spec[name]
+        if isinstance(amount, bool) or not isinstance(amount, int | float) or not 0 < amount < limit:
+            raise ReleaseError(f"{name} of the claim is {amount!r}; expected a number above 0 and below {limit:g}")
+    if "delta" in spec and "delta" not in limits:
+        raise ReleaseError("a claim of pure differential privacy has no delta")
     if spec["neighbours"] not in get_args(Neighbours):
         raise ReleaseError(f"neighbours is {spec['neighbours']!r}; expected {' or '.join(get_args(Neighbours))}")
     assumptions = tuple(map(str, spec["assumptions"]))

@@ -68,6 +68,8 @@ def read_counts(frame: pl.DataFrame, values: ParsedColumn, description: Descript
     histograms = cells.reshape(len(boxes), -1)
     deviation = np.zeros(len(boxes))
     deviation[box_of] = noise
+    if (deviation[box_of] != noise).any():
+        raise ReleaseError(f"{where}: the lines of one box differ in {description.columns['noise']!r}")
     return Release(
         schema=schema,
         boxes=boxes,

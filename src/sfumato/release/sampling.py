@@ -106,7 +106,7 @@ def _points(
     flat = point.reshape(-1) * counts.shape[1] + value
     return (
         Boxes.of_points(distinct),
-        np.bincount(flat, minlength=len(distinct) * counts.shape[1]).reshape(len(distinct), -1),
+        np.bincount(flat, minlength=len(distinct) * counts.shape[1]).reshape(len(distinct), counts.shape[1]),
     )
 
 

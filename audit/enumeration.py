@@ -68,8 +68,10 @@ class Dictated:
 
     def note(self, question: tuple[Any, ...], answer: Callable[[], Any], law: Law | None = None) -> Any:
         """The next dictated decisions."""
-        if not isinstance(law, Decisions):
+        if question[0] == "spend":
             return None
+        if not isinstance(law, Decisions):
+            raise TypeError(f"{question[0]} cannot be dictated, only decisions")
         if not self.waiting:
             raise OpenError(len(law.exact))
         found = np.array(self.waiting.pop(0))
@@ -103,4 +105,4 @@ def _log_probability(method: DPMethod, table: Table, answers: Sequence[tuple[boo
         return notes.log_probability
     except OpenError as more:
         return int(more.args[0])
-    raise AssertionError(f"{method.name} makes no decisions")
+    raise TypeError(f"{method.name} makes no decisions")

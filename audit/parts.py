@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 EPSILONS = (0.1, 1.0, 5.0)
 TRANSCRIPTS = 6
 """Drawn on either table of each pair."""
-TWIN_TRANSCRIPTS = 200
+TWIN_TRANSCRIPTS = 500
 TWIN_RUNS = 12_000
 LEAST_SHARE = 1 / 3
 """An empirical bound below this share of the claim would mean that the audit sees too little."""

@@ -158,19 +158,20 @@ def test_other_estimates_are_noticed(broken: Any) -> None:
 
 
 def slow_projection(values: Floats, total: float) -> Floats:
-    """The nearest counts of zero or more with a total, by trying every number of values that stay above zero."""
+    """The nearest counts of zero or more with a total: of all numbers of values kept, in fractions, the nearest."""
     if total <= 0:
         return np.zeros_like(values)
-    best, best_distance = np.zeros_like(values), np.inf
-    order = np.argsort(-values)
-    for kept in range(1, len(values) + 1):
-        chosen = order[:kept]
-        found = np.zeros_like(values)
-        found[chosen] = values[chosen] + (total - values[chosen].sum()) / kept
-        distance = float(((found - values) ** 2).sum())
-        if found.min() >= -1e-12 * max(1.0, np.abs(values).max()) and distance < best_distance:
-            best, best_distance = np.maximum(found, 0), distance
-    return best
+    exact = [Fraction(float(value)) for value in values]
+    order = sorted(range(len(exact)), key=lambda place: -exact[place])
+    found: list[tuple[Fraction, list[Fraction]]] = []
+    for kept in range(1, len(exact) + 1):
+        shift = (Fraction(total) - sum(exact[place] for place in order[:kept])) / kept
+        moved = [Fraction(0)] * len(exact)
+        for place in order[:kept]:
+            moved[place] = exact[place] + shift
+        if min(moved) >= 0:
+            found.append((sum((a - b) ** 2 for a, b in zip(moved, exact, strict=True)), moved))
+    return np.array(min(found)[1], dtype=np.float64)
 
 
 numbers = st.one_of(st.integers(-20, 60).map(float), st.floats(-100, 300))

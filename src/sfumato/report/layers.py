@@ -64,7 +64,7 @@ def efficient_line(x: Any, y: Any) -> alt.Chart:
 
 def error_bars(x: Any, y: Any) -> list[alt.Chart]:
     """The intervals of repeated trials."""
-    bar = _data("trials").mark_rule(strokeWidth=1.5, opacity=0.8, color=QUIET)
+    bar = _data("trials").mark_rule(strokeWidth=1, opacity=0.3, color=QUIET)
     along_x = bar.encode(x=_at(x, "x_low"), x2="x_high:Q", y=y).transform_filter("isValid(datum.x_low)")
     along_y = bar.encode(x=x, y=_at(y, "y_low"), y2="y_high:Q").transform_filter("isValid(datum.y_low)")
     return [along_x.properties(name="x_intervals"), along_y.properties(name="y_intervals")]

@@ -30,7 +30,7 @@ def document(frontier: Frontier, recommendation: Recommendation | None) -> dict[
         "table": _table(frontier.table),
         "measures": {name: _measure(measure, frontier) for name, measure in frontier.measures.items()},
         "default_pair": list(frontier.pair),
-        "trials": [_trial(trial) for trial in frontier.trials],
+        "trials": [_trial(trial, frontier.measures) for trial in frontier.trials],
         "refused": [{"label": trial.make().label, "reason": trial.refused} for trial in frontier.refused],
         "efficient": _efficient(frontier),
         "recommendation": recommendation.spec() if recommendation else None,
@@ -84,7 +84,13 @@ def _scale(measure: Measure, frontier: Frontier) -> list[dict[str, Any]]:
     return scale
 
 
-def _trial(trial: Trial) -> dict[str, Any]:
+def _within(measure: Measure, interval: tuple[float, float]) -> list[float]:
+    """The part of an interval that the measure can take."""
+    highest = np.inf if measure.highest is None else measure.highest
+    return [float(end) for end in np.clip(interval, measure.lowest, highest)]
+
+
+def _trial(trial: Trial, measures: dict[str, Measure]) -> dict[str, Any]:
     method = trial.make()
     return {
         "id": trial.id,
@@ -97,7 +103,8 @@ def _trial(trial: Trial) -> dict[str, Any]:
         "endpoint": trial.method in ENDPOINTS,
         "measures": {name: value if np.isfinite(value) else None for name, value in trial.measures.items()},
         "intervals": {
-            name: list(interval) for name, interval in trial.intervals.items() if np.isfinite(interval).all()
+            name: _within(measures[name], interval)
+            for name, interval in trial.intervals.items() if np.isfinite(interval).all()
         },
         "seconds": trial.seconds,
     }

@@ -166,9 +166,10 @@ def _recipient(recommendation: Recommendation) -> list[str]:
         form = "Two tables: the exact quasi-identifiers with a bucket number, and the sensitive values of each bucket."
     else:
         form = f"One row per person with generalized values, each spanning {values['ncp']:.1%} of its range on average."
+    classes = f"{values['classes']:,.0f} classes of {values['average_class']:.1f} people on average"
     return [
-        f"{method.label}: {table.n:,} people in {values['classes']:,.0f} classes of {values['average_class']:.1f} "
-        "people on average.",
+        f"{method.label}: {table.n:,} people"
+        + (", hidden behind noise." if isinstance(claim, Differential) else f" in {classes}."),
         form,
         f"Counts over half of every attribute's range are off by {values['query_error']:.1%} (median); counts with "
         f"a few conditions by {values['mean_query_error']:.1%} (mean).",

@@ -37,7 +37,7 @@ class Case:
 
     method: DPMethod
     pair: Pair
-    runs: int = 5_000
+    runs: int = 4_000
     """On either table."""
 
     @property
@@ -67,7 +67,7 @@ CASES = (
     Case(PrivBayes(epsilon=EPSILON, theta=0.01), Pair(schema_of(x=2), ((0, 0),) * 3, (1, 1))),
     Case(Marginals(epsilon=EPSILON), Pair(schema_of(x=17), ((0, 0),), (9, 1))),
     # The code of MST sees ρ alone; this δ makes ρ large enough to be seen in few runs.
-    Case(MST(epsilon=EPSILON, delta=0.5), Pair(schema_of(x=2, y=2), ((0, 0, 0),) * 3, (1, 1, 1)), 10_000),
+    Case(MST(epsilon=EPSILON, delta=0.5), Pair(schema_of(x=2, y=2), ((0, 0, 0),) * 3, (1, 1, 1)), 8_000),
 )
 
 TREE = {"low": ["a", "b"], "high": {"c": [], "top": ["d", "e"]}}

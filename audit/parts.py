@@ -26,7 +26,9 @@ EPSILONS = (0.1, 1.0, 5.0)
 TRANSCRIPTS = 6
 """Drawn on either table of each pair."""
 TWIN_TRANSCRIPTS = 500
-TWIN_RUNS = 12_000
+"""The rarest fault shows in one of about a hundred."""
+TWIN_RUNS = 8_000
+"""Of a twin that transcripts do not show, on either table."""
 LEAST_SHARE = 1 / 3
 """An empirical bound below this share of the claim would mean that the audit sees too little."""
 

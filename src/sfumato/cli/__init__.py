@@ -16,8 +16,11 @@ __all__ = ["main"]
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     try:
-        from sfumato.cli.app import run
+        from sfumato.cli.interrupt import interruptible
 
-        return run(arguments)
+        with interruptible():
+            from sfumato.cli.app import run
+
+            return run(arguments)
     except KeyboardInterrupt:
         return 130

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from sfumato.cli.interrupt import interruptible
 from sfumato.cli.show import note, trial_progress
 from sfumato.errors import ParameterError
 
@@ -76,12 +77,13 @@ class Study:
 
         reached = (0, 0)
         try:
-            with trial_progress() as show:
+            with interruptible() as check, trial_progress() as show:
 
                 def progress(trial: Trial, done: int, total: int) -> None:
                     nonlocal reached
                     reached = (done, total)
                     show(trial, done, total)
+                    check()
 
                 return frontier(table, methods, folder=self.folder, workers=workers, progress=progress)
         except KeyboardInterrupt:

@@ -13,8 +13,8 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 ROOT = "root modules"
 ROOT_MODULES = {"files", "errors", "version", "compiled", "measurement"}
 LAYERS = [
-    ROOT, "schema", "engines", "privacy", "release", "methods", "attacks", "workloads", "trials", "report", "samples",
-    "cli",
+    ROOT, "schema", "engines", "privacy", "release", "methods", "attacks", "workloads", "trials", "report", "commute",
+    "samples", "cli",
 ]
 SAMPLES_MAY_IMPORT = {"samples", "schema", "engines", ROOT}
 SEAMS = {
@@ -22,7 +22,7 @@ SEAMS = {
     "jinja2": {"report"},
     "altair": {"report"},
     "vl_convert": {"report"},
-    "polars": {"engines", "release", "samples", "report"},
+    "polars": {"engines", "release", "samples", "report", "commute"},
     "opendp": {"privacy"},
     "sklearn": {"workloads"},
     "mbi": {"methods"},

@@ -21,11 +21,22 @@ SYNTACTIC_ASSUMPTIONS = (
     "where it did and no further",
     "this is the only release of these people; two releases together can promise less than each alone",
 )
-Neighbours = Literal["add-remove", "replace-one"]
+Neighbours = Literal["add-remove", "replace-one", "replace-sensitive"]
+CHANGES: dict[Neighbours, str] = {
+    "add-remove": "whether any one person is in the table",
+    "replace-one": "any one person's row",
+    "replace-sensitive": "any one person's sensitive value",
+}
 DIFFERENTIAL_ASSUMPTIONS = (
     "every person has at most one row",
     "domains, bounds, categories and taxonomies in the schema are public knowledge",
     "other releases of the same people add their own epsilon to this one",
+)
+SENSITIVE_ASSUMPTIONS = (
+    "every person has at most one row, and sensitive values are the only secret: who is in the table, and everything "
+    "else about them, is public or hidden by other means",
+    "the list of possible sensitive values, and the prior over them, are public knowledge",
+    "other releases of the same people add their own epsilon and delta to this one",
 )
 
 
@@ -98,11 +109,10 @@ class Differential(Claim):
         return 0.0
 
     def sentence(self) -> str:
-        change = "whether any one person is in the table" if self.neighbours == "add-remove" else "any one person's row"
         failing = f", but for a probability of {self.delta:g}" if self.delta else ""
         return (
-            f"{change} changes the probability of every output by a factor of at most e^{self.epsilon:g}{failing} "
-            f"({self})"
+            f"{CHANGES[self.neighbours]} changes the probability of every output by a factor of at most "
+            f"e^{self.epsilon:g}{failing} ({self})"
         )
 
     def spec(self) -> dict[str, Any]:
@@ -141,6 +151,26 @@ class ApproximateDP(Differential):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ProbabilisticDP(ApproximateDP):
+    """(ε, δ)-probabilistic differential privacy in every group of people with the same public values.
+
+    In each group, what is published is one that tells people's sensitive values apart by more than e^ε with
+    probability at most δ. It implies (ε, δ)-differential privacy of everything published together.
+    """
+
+    kind: ClassVar[str] = "probabilistic-dp"
+    neighbours: Neighbours = "replace-sensitive"
+    assumptions: tuple[str, ...] = SENSITIVE_ASSUMPTIONS
+
+    def sentence(self) -> str:
+        return (
+            f"{super().sentence()}; within each group of people with the same public values, nothing about anybody "
+            f"is told by more than that factor, with probability at least {1 - self.delta:.12g} "
+            f"(({self.epsilon:g}, {self.delta:g})-probabilistic differential privacy)"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class NoGuarantee(Claim):
     """Nothing is promised, and why."""
 
@@ -165,7 +195,7 @@ def parse_claim(spec: Any) -> Claim:
             return Syntactic(
                 requirements=requirements, buckets=bool(spec["buckets"]), assumptions=tuple(spec["assumptions"])
             )
-        if spec["claim"] in (PureDP.kind, ApproximateDP.kind):
+        if spec["claim"] in (PureDP.kind, ApproximateDP.kind, ProbabilisticDP.kind):
             return _differential(spec)
         if spec["claim"] == NoGuarantee.kind:
             return NoGuarantee(reason=str(spec["reason"]))
@@ -175,7 +205,7 @@ def parse_claim(spec: Any) -> Claim:
 
 
 def _differential(spec: Any) -> Differential:
-    limits = {"epsilon": inf, **({"delta": 1.0} if spec["claim"] == ApproximateDP.kind else {})}
+    limits = {"epsilon": inf, **({} if spec["claim"] == PureDP.kind else {"delta": 1.0})}
     for name, limit in limits.items():
         amount = spec[name]
         if isinstance(amount, bool) or not isinstance(amount, int | float) or not 0 < amount < limit:
@@ -187,6 +217,7 @@ def _differential(spec: Any) -> Differential:
     assumptions = tuple(map(str, spec["assumptions"]))
     if spec["claim"] == PureDP.kind:
         return PureDP(epsilon=spec["epsilon"], neighbours=spec["neighbours"], assumptions=assumptions)
-    return ApproximateDP(
+    kind = ProbabilisticDP if spec["claim"] == ProbabilisticDP.kind else ApproximateDP
+    return kind(
         epsilon=spec["epsilon"], failing=spec["delta"], neighbours=spec["neighbours"], assumptions=assumptions
     )

@@ -1,0 +1,173 @@
+"""The domain of a destination: which origins are told apart there, decided by public rules alone.
+
+Places within a radius stand for themselves. What lies beyond is one unit "outside", or one unit per region. Small
+destinations may use regions throughout: how many people go to a destination is public. A unit is a number: a place
+by its position in the index, or the number of places plus a region.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sfumato.commute.index import PlaceIndex, chords
+from sfumato.commute.places import Partition
+from sfumato.errors import ParameterError
+from sfumato.privacy.dirichlet import Segments
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sfumato.commute.places import Places
+    from sfumato.commute.prior import Prior
+    from sfumato.privacy.noise import Source
+
+OUTSIDE = "outside"
+EVERYWHERE = float("inf")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Domain:
+    """How far around a destination places are told apart (kilometres), and by what beyond.
+
+    `coarse` lists (people, regions): a destination of at most that many people is told apart by those regions.
+    """
+
+    radius: float = EVERYWHERE
+    beyond: str = OUTSIDE
+    coarse: tuple[tuple[int, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.radius > 0:
+            raise ParameterError(f"the radius is {self.radius:g}; expected a distance above 0")
+        if any(people < 1 for people, _ in self.coarse):
+            raise ParameterError("destinations are coarsened up to a number of people of at least 1")
+
+    def resolutions(self, places: Places, prior: Prior) -> list[Resolution]:
+        """The ways in which destinations of this domain see the places; `resolution_of` says which sees what."""
+        fine = Resolution.build(places, prior, self.radius, self.beyond)
+        return [fine, *(Resolution.build(places, prior, 0.0, column) for _, column in sorted(self.coarse))]
+
+    def resolution_of(self, people: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Which resolution destinations of these numbers of people use."""
+        chosen = np.zeros(len(people), dtype=np.int64)
+        for number, (most, _) in reversed(list(enumerate(sorted(self.coarse), start=1))):
+            chosen[people <= most] = number
+        return chosen
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """What one destination sees: its units as segments, and how many units each level has."""
+
+    segments: Segments
+    counts: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Resolution:
+    """One way of telling origins apart: places up to a radius (as chords), units of a partition beyond."""
+
+    places: Places
+    prior: Prior
+    radius: float
+    partition: Partition
+    outside: bool
+    index: PlaceIndex
+    position: NDArray[np.int64]
+    centres: NDArray[np.float64]
+    region_start: NDArray[np.int64]
+
+    @staticmethod
+    def build(places: Places, prior: Prior, radius: float, beyond: str) -> Resolution:
+        """Prepare to look at the places in this way."""
+        outside = beyond == OUTSIDE
+        everywhere = Partition(np.zeros(len(places), dtype=np.int32), (OUTSIDE,))
+        partition = everywhere if outside else places.partition(beyond)
+        index = PlaceIndex.build(places, prior.class_of(places), partition.codes)
+        codes = partition.codes[index.order]
+        start = np.searchsorted(codes, np.arange(len(partition.labels) + 1))
+        centres = np.add.reduceat(index.points, start[:-1]) / np.diff(start)[:, None]
+        centres /= np.linalg.norm(centres, axis=1)[:, None]
+        return Resolution(
+            places, prior, radius, partition, outside, index, index.position, centres, start.astype(np.int64)
+        )
+
+    @property
+    def levels(self) -> int:
+        """How many levels a prior has here."""
+        return self.prior.rings * (self.prior.classes + 1)
+
+    def view(self, destination: int) -> View:
+        """What a destination, a place by its number, sees."""
+        point = self.places.points[destination]
+        k, rings, classes = len(self.places), self.prior.rings, self.prior.classes
+        edges = self.prior.edges if self.radius > 0 else ()
+        inner = [edge for edge in edges if edge < self.radius]
+        start, ring, kind = (
+            self.index.rings(point, chords([*inner, *([self.radius] if self.radius < EVERYWHERE else [])]))
+            if self.radius > 0
+            else (np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64), np.zeros(1, dtype=np.int64))
+        )
+        far = ring > len(inner) if self.radius < EVERYWHERE else np.zeros(len(ring), dtype=np.bool_)
+        end = np.append(start[1:], k)
+        base, count, level = start[~far], (end - start)[~far], (ring * classes + kind)[~far]
+        units = self._far_units(start[far], end[far])
+        if len(units):
+            apart = np.linalg.norm(self.centres[units] - point, axis=1)
+            unit_ring = np.searchsorted(chords(self.prior.edges), apart) if not self.outside else [rings - 1]
+            base = np.append(base, k + units)
+            count = np.append(count, np.ones(len(units), dtype=np.int64))
+            level = np.append(level, rings * classes + np.asarray(unit_ring, dtype=np.int64))
+        counts = np.bincount(level, weights=count, minlength=self.levels).astype(np.int64)
+        return View(Segments(base.astype(np.int64), count.astype(np.int64), level.astype(np.int64)), counts)
+
+    def _far_units(self, start: NDArray[np.int64], end: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The regions that have a place in these runs."""
+        if not len(start):
+            return np.empty(0, dtype=np.int64)
+        change = np.zeros(len(self.partition.labels) + 1, dtype=np.int64)
+        np.add.at(change, np.searchsorted(self.region_start, start, side="right") - 1, 1)
+        np.add.at(change, np.searchsorted(self.region_start, end - 1, side="right"), -1)
+        return np.flatnonzero(np.cumsum(change[:-1]) > 0)
+
+    def units_of(self, origins: NDArray[np.integer], view: View) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The unit and level of each origin (a place by its number, or the number of places for outside), rising."""
+        k = len(self.places)
+        units = np.where(origins < k, self.position[np.minimum(origins, k - 1)], k)
+        bases, ends = view.segments.base, view.segments.base + view.segments.count
+        segment = np.searchsorted(bases, units, side="right") - 1
+        far = (segment < 0) | (units >= ends[segment])
+        if far.any():
+            units[far] = k + self.partition.codes[np.minimum(origins[far], k - 1)]
+        units.sort()
+        segment = np.searchsorted(bases, units, side="right") - 1
+        if (origins == k).any() and not (self.outside and bases[-1] == k):
+            raise ParameterError("the data has origins outside, but the domain has no such unit; give it a radius")
+        return units, view.segments.level[segment]
+
+    def place(
+        self, units: NDArray[np.int64], destinations: NDArray[np.integer], density: NDArray[np.float64] | None,
+        source: Source,
+    ) -> NDArray[np.int64]:
+        """The origin of each drawn unit: a region becomes a place in it, by a public density, beyond the radius."""
+        k = len(self.places)
+        near = units < k
+        origins = np.full(len(units), k, dtype=np.int64)
+        origins[near] = self.index.order[units[near]]
+        if self.outside or near.all():
+            return origins
+        upto = np.concatenate(([0.0], np.cumsum(np.ones(k) if density is None else density[self.index.order])))
+        limit = chords([self.radius])[0] if self.radius else -1.0
+        waiting = np.flatnonzero(~near)
+        while len(waiting):
+            region = units[waiting] - k
+            first, last = self.region_start[region], self.region_start[region + 1] - 1
+            drawn = upto[first] + source.uniforms(len(waiting)) * (upto[last + 1] - upto[first])
+            at = np.clip(np.searchsorted(upto, drawn, side="right") - 1, first, last)
+            fits = np.linalg.norm(self.index.points[at] - self.places.points[destinations[waiting]], axis=1) > limit
+            origins[waiting[fits]] = self.index.order[at[fits]]
+            waiting = waiting[~fits]
+        return origins

@@ -1,0 +1,61 @@
+"""Priors in levels: every place of a level has the same prior mass and the same chance of being kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sfumato.compiled import compiled
+from sfumato.errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+UNIT = 2**30
+"""The mass of one worker in an urn; prior masses are whole multiples of 1/UNIT."""
+
+
+@compiled
+def whole_masses(scale: float, weights: np.ndarray) -> np.ndarray:
+    """Prior masses in whole units: the calibration judges, and the urn holds, exactly these."""
+    return np.maximum(np.ceil(scale * weights * UNIT), 1.0).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """The shape of a prior: for each level the mass of a place beside that of other levels, and how it is kept.
+
+    `keep` is the probability with which a place where nobody lives stays in the domain (1: always).
+    """
+
+    weights: NDArray[np.float64]
+    keep: NDArray[np.float64]
+
+    def __init__(
+        self, weights: Sequence[float] | NDArray[np.float64] = (1.0,),
+        keep: Sequence[float] | NDArray[np.float64] | None = None,
+    ) -> None:
+        object.__setattr__(self, "weights", np.asarray(weights, dtype=np.float64))
+        object.__setattr__(self, "keep", np.ones(len(self.weights)) if keep is None else np.asarray(keep, float))
+        if not (np.isfinite(self.weights).all() and (self.weights > 0).all()):
+            raise ParameterError("a prior needs a weight above 0 for every place")
+        if len(self.keep) != len(self.weights) or not ((self.keep > 0) & (self.keep <= 1)).all():
+            raise ParameterError("the probability of keeping an empty place is above 0 and at most 1")
+
+    @property
+    def levels(self) -> int:
+        """How many levels the prior has."""
+        return len(self.weights)
+
+    @property
+    def drops(self) -> bool:
+        """Whether some empty place may be dropped."""
+        return bool((self.keep < 1).any())
+
+    def masses(self, scale: float) -> NDArray[np.int64]:
+        """The mass of a place of each level in whole units, for the prior of this scale."""
+        return whole_masses(scale, self.weights)

@@ -1,12 +1,17 @@
-"""Files that are never half there: written under another name, then renamed."""
+"""Files and folders that are never half there: written under another name, then renamed."""
 
 from __future__ import annotations
 
 import os
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sfumato.errors import ReleaseError
+
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator
 
 
 def place(path: Path, content: str | bytes) -> Path:
@@ -18,3 +23,41 @@ def place(path: Path, content: str | bytes) -> Path:
     finally:
         unfinished.unlink(missing_ok=True)
     return path
+
+
+@contextmanager
+def new_folder(target: Path) -> Iterator[Path]:
+    """A folder to write into, which gets its name when all is written."""
+    refuse_taken(target)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as temporary:
+            unfinished = Path(temporary) / "release"
+            unfinished.mkdir()
+            yield unfinished
+            unfinished.rename(target)
+    except OSError as error:
+        reason = str(getattr(error, "strerror", None) or error).strip().splitlines()[0]
+        raise ReleaseError(f"{target}: the release cannot be written ({reason})") from error
+
+
+def refuse_taken(target: Path) -> None:
+    """A release is written to a new folder only."""
+    try:
+        str(target).encode()
+    except UnicodeEncodeError as error:
+        raise ReleaseError(f"{str(target)!r}: the name of the folder is not UTF-8 text") from error
+    if target.exists() or target.is_symlink():
+        raise ReleaseError(f"{target}: this already exists; choose a new folder, or remove it first")
+
+
+def refuse_unwritable(target: Path) -> None:
+    """Find out what would keep a folder from being written without writing it."""
+    try:
+        refuse_taken(target)
+        nearest = next(folder for folder in target.absolute().parents if folder.exists())
+        with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=nearest):
+            pass
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ReleaseError(f"{target}: the release cannot be written ({reason})") from error

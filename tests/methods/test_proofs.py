@@ -12,6 +12,8 @@ from sfumato.methods import METHODS, DPMethod
 
 FOLDER = Path(sfumato.methods.__path__[0])
 PROOFS = sorted(FOLDER.glob("*.proof.md"))
+PACKAGES = [FOLDER.parent / "privacy" / "dirichlet", FOLDER.parent / "commute"]
+"""Packages with one proof for all their files, named like the package."""
 HEADINGS = ("**Assumes.**", "**Steps.**", "**Claim.**", "**Why.**")
 ANCHOR = re.compile(r"# proof: ([a-z-]+)$", re.MULTILINE)
 NAMED = re.compile(r"\[([a-z]+(?:-[a-z]+)*)\]")
@@ -37,6 +39,14 @@ def draws_without_anchor(code: str) -> list[str]:
 def test_proof_and_code_speak_of_the_same_steps(proof: Path) -> None:
     text = proof.read_text(encoding="utf-8")
     assert steps_apart(code_of(proof), text) == (set(), set())
+    assert [heading for heading in HEADINGS if heading not in text] == []
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda path: path.name)
+def test_the_proof_of_a_package_speaks_of_the_steps_of_its_files(package: Path) -> None:
+    text = (package / f"{package.name}.proof.md").read_text(encoding="utf-8")
+    code = "".join(path.read_text(encoding="utf-8") for path in sorted(package.glob("*.py")))
+    assert steps_apart(code, text) == (set(), set())
     assert [heading for heading in HEADINGS if heading not in text] == []
 
 

@@ -56,8 +56,15 @@ class UniqueMatches(Attack):
         return {
             "unique_matches": float(matched),
             "unique_match_share": matched / len(points) if len(points) else 0.0,
-            "singled_out": 0.0 if release.noisy else float((release.look_alikes == 1).sum() / max(release.rows, 1)),
+            "singled_out": _singled_out(release),
         }
+
+
+def _singled_out(release: Release) -> float:
+    """The share of rows alone in their box, where rows stand for people."""
+    if release.noisy and not release.exact_people:
+        return 0.0
+    return float((release.look_alikes == 1).sum() / max(release.rows, 1))
 
 
 def _exact_rows(release: Release) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

@@ -11,6 +11,8 @@ import typer
 from typer.core import TyperGroup
 
 from sfumato.cli import budget, demo, frontier, init, measure, publish, query, verify
+from sfumato.cli.commute import evaluate, synthesize
+from sfumato.cli.commute import map as flow_map
 from sfumato.cli.show import one_line
 from sfumato.errors import SfumatoError
 from sfumato.version import __version__
@@ -61,6 +63,19 @@ spending.callback(invoke_without_command=True, epilog=_example(budget.EXAMPLE))(
 spending.command(name="cap", epilog=_example(budget.CAP_EXAMPLE), context_settings=SETTINGS)(budget.cap)
 spending.command(name="export", epilog=_example(budget.EXPORT_EXAMPLE), context_settings=SETTINGS)(budget.export)
 app.add_typer(spending, name="budget")
+
+commuting = typer.Typer(rich_markup_mode=None, context_settings=SETTINGS)
+for module in (synthesize, evaluate, flow_map):
+    name = module.__name__.rpartition(".")[2]
+    commuting.command(name=name, epilog=_example(module.EXAMPLE), context_settings=SETTINGS)(module.command)
+
+
+@commuting.callback(epilog=_example(synthesize.EXAMPLE))
+def commute() -> None:
+    """Publish, evaluate and map origin–destination data: commuting, migration, patient flows, trips."""
+
+
+app.add_typer(commuting, name="commute")
 
 
 @cache

@@ -128,6 +128,19 @@ def number(value: float) -> str:
 @contextmanager
 def trial_progress() -> Iterator[Callable[[Trial, int, int], None]]:
     """A bar on standard error, with the setting that was tried last."""
+    with _bar("starting") as update:
+        yield lambda trial, done, total: update(trial.make().label, done, total)
+
+
+@contextmanager
+def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on standard error for work that is counted."""
+    with _bar(what) as update:
+        yield lambda done, total: update(what, done, total)
+
+
+@contextmanager
+def _bar(first: str) -> Iterator[Callable[[str, int, int], None]]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     console = screen(notes=True)
@@ -135,9 +148,5 @@ def trial_progress() -> Iterator[Callable[[Trial, int, int], None]]:
         TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
     )
     with Progress(*shown, console=console, disable=not console.is_terminal, transient=True) as progress:
-        task = progress.add_task("starting", total=None)
-
-        def update(trial: Trial, done: int, total: int) -> None:
-            progress.update(task, description=trial.make().label, completed=done, total=total)
-
-        yield update
+        task = progress.add_task(first, total=None)
+        yield lambda text, done, total: progress.update(task, description=text, completed=done, total=total)

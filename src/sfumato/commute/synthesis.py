@@ -11,7 +11,7 @@ import numpy as np
 from sfumato.commute.domain import Domain
 from sfumato.commute.flows import Flows
 from sfumato.commute.prior import Prior
-from sfumato.privacy.claims import SENSITIVE_ASSUMPTIONS, ApproximateDP, NoGuarantee, ProbabilisticDP, PureDP
+from sfumato.privacy.claims import ApproximateDP, NoGuarantee, ProbabilisticDP, PureDP
 from sfumato.privacy.dirichlet import UNIT, Calibration, Promise, Urn
 from sfumato.privacy.dirichlet.disclosure import shrinking_factor
 from sfumato.privacy.dirichlet.rejection import is_good
@@ -26,7 +26,12 @@ if TYPE_CHECKING:
     from sfumato.privacy.claims import Claim
 
 BATCH = 1024
-PUBLIC_TOTALS = "how many people go to each destination is public; the synthetic file repeats it"
+ASSUMPTIONS = (
+    "every person is counted once, with one origin and one destination",
+    "origins are the only secret: how many people go to each destination is public, and the synthetic flows repeat it",
+    "the places, the prior, the histogram of distances and the rules of the domain are public knowledge",
+    "other releases about the same people add their own epsilon and delta to this one",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,12 +59,12 @@ class Synthesizer:
     @property
     def claim(self) -> Claim:
         """What synthetic flows of this kind promise."""
-        promise, assumptions = self.promise, (*SENSITIVE_ASSUMPTIONS, PUBLIC_TOTALS)
+        promise = self.promise
         if promise.rule == "pure":
-            return PureDP(epsilon=promise.epsilon, neighbours="replace-sensitive", assumptions=assumptions)
+            return PureDP(epsilon=promise.epsilon, neighbours="replace-origin", assumptions=ASSUMPTIONS)
         kind = ApproximateDP if promise.rule == "file" else ProbabilisticDP
         return kind(
-            epsilon=promise.epsilon, failing=promise.delta, neighbours="replace-sensitive", assumptions=assumptions
+            epsilon=promise.epsilon, failing=promise.delta, neighbours="replace-origin", assumptions=ASSUMPTIONS
         )
 
     def synthesize(
@@ -78,7 +83,7 @@ class Synthesizer:
                 drawn = run.draw(batch, resolution)
                 goes_to = np.repeat(flows.destinations[batch], flows.people[batch])
                 people = np.concatenate([np.arange(person[d], person[d + 1]) for d in batch])
-                origins[people] = resolution.place(drawn, goes_to, self.density, source)
+                origins[people] = resolution.place(drawn, goes_to, self.density, source)  # proof: placed
                 done += len(batch)
                 if progress:
                     progress(done, len(flows))
@@ -103,7 +108,7 @@ class _Run:
     def draw(self, batch: NDArray[np.int64], resolution: Resolution) -> NDArray[np.int64]:
         """The units drawn for these destinations, one after another."""
         flows = self.flows
-        views = [resolution.view(int(flows.destinations[d])) for d in batch]
+        views = [resolution.view(int(flows.destinations[d])) for d in batch]  # proof: view
         found = self.calibration.scales(flows.people[batch], np.stack([view.counts for view in views]))
         together = zip(batch, views, found, strict=True)
         return np.concatenate([self._draw_one(int(d), resolution, view, scale) for d, view, scale in together])
@@ -112,11 +117,11 @@ class _Run:
         flows, masses, n = self.flows, self.shape.masses(scale), int(self.flows.people[d])
         pairs = slice(flows.start[d], flows.start[d + 1])
         origins = np.repeat(flows.origins[pairs], flows.counts[pairs])
-        units, levels = resolution.units_of(origins, view)
+        units, levels = resolution.units_of(origins, view)  # proof: units
         shrinking = self._note(n, masses, view)
         growth = exp(self.promise.synthesis)
         while True:
-            drawn, drawn_levels = self.urn.draw(units, levels, n, view.segments, masses)
+            drawn, drawn_levels = self.urn.draw(units, levels, n, view.segments, masses)  # proof: drawn
             if not self.promise.reject or is_good(
                 units, levels, drawn, drawn_levels, masses / UNIT, self.shape.keep, growth, shrinking
             ):
@@ -130,7 +135,8 @@ class _Run:
         dropped = used & (self.shape.keep < 1)
         if not dropped.any():
             return 1.0
-        shrinking = float(shrinking_factor(n, n, float(masses[dropped].max()) / UNIT))
+        largest, least = float(masses[dropped].max()) / UNIT, float(masses[used].min()) / UNIT
+        shrinking = float(shrinking_factor(n, n, largest, least))
         self.kept, self.shrinking = min(self.kept, self.shape.keep[dropped].min()), max(self.shrinking, shrinking)
         return shrinking
 

@@ -9,6 +9,7 @@ from sfumato.methods.anatomy import Anatomy
 from sfumato.methods.base import DPMethod, Method
 from sfumato.methods.diffgen import DiffGen
 from sfumato.methods.diffmulti import DiffMulti
+from sfumato.methods.dirichlet import Dirichlet
 from sfumato.methods.dpcube import DPCube
 from sfumato.methods.endpoints import FullSuppression, Original
 from sfumato.methods.hybrid_tree import HybridTree
@@ -26,7 +27,7 @@ METHODS: dict[str, type[Method]] = {
     kind.name: kind
     for kind in (
         Original, FullSuppression, Mondrian, Anatomy, QuadTree, KDTree, HybridTree, PrivTree, RPS, DiffMulti, DiffGen,
-        DPCube, PrivBayes, Marginals, MST,
+        DPCube, PrivBayes, Marginals, MST, Dirichlet,
     )
 }
 
@@ -51,7 +52,7 @@ def make_method(name: str, parameters: dict[str, Any]) -> Method:
 
 
 __all__ = [
-    "METHODS", "MST", "RPS", "Anatomy", "DPCube", "DPMethod", "DiffGen", "DiffMulti", "FullSuppression", "HybridTree",
-    "KDTree", "Marginals", "Method", "Mondrian", "Original", "PrivBayes", "PrivTree", "QuadTree", "find_method",
-    "make_method",
+    "METHODS", "MST", "RPS", "Anatomy", "DPCube", "DPMethod", "DiffGen", "DiffMulti", "Dirichlet", "FullSuppression",
+    "HybridTree", "KDTree", "Marginals", "Method", "Mondrian", "Original", "PrivBayes", "PrivTree", "QuadTree",
+    "find_method", "make_method",
 ]

@@ -100,14 +100,7 @@ class DPMethod(Method):
 
     def publish(self, table: Table, source: Source | None = None) -> Release:
         """The release, under no claim if the schema was read off the rows: its bounds would tell about them."""
-        release = super().publish(table, source)
-        if table.schema.from_data:
-            names = ", ".join(table.schema.from_data)
-            return release.without_guarantee(
-                f"the bounds or values of {names} were read off the rows; if they are public knowledge, delete "
-                "from_data in the schema"
-            )
-        return release
+        return public_domain(super().publish(table, source), table)
 
     def _publish(self, table: Table, source: Source) -> Release:
         refuse_kept_columns(table, f"{self.name} publishes no row as it is; give the column another role")
@@ -125,6 +118,17 @@ class DPMethod(Method):
     @property
     def claim(self) -> Differential:
         return PureDP(epsilon=self.epsilon)
+
+
+def public_domain(release: Release, table: Table) -> Release:
+    """The release, under no claim if the schema was read off the rows."""
+    if not table.schema.from_data:
+        return release
+    names = ", ".join(table.schema.from_data)
+    return release.without_guarantee(
+        f"the bounds or values of {names} were read off the rows; if they are public knowledge, delete from_data in "
+        "the schema"
+    )
 
 
 def refuse_kept_columns(table: Table, why: str) -> None:

@@ -8,7 +8,6 @@ noise may have been drawn, so everything that can be refused is refused before.
 from __future__ import annotations
 
 import os
-import tempfile
 import uuid
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sfumato.errors import ParameterError, ReleaseError, SfumatoError
+from sfumato.files import refuse_unwritable
 from sfumato.methods.base import refuse_kept_columns
 from sfumato.privacy.claims import Differential
 from sfumato.privacy.ledger import NOTHING, Ledger, spelled
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from sfumato.release import Release
     from sfumato.release.sampling import RowKind
 
+ACCOUNTS = {"add-remove": "", "replace-sensitive": " (sensitive values)"}
+"""Losses add up among releases that protect the same thing; what protects sensitive values alone is counted apart."""
 SPENT = "what was reserved for it in the ledger stays spent"
 
 
@@ -45,11 +47,11 @@ def publish_to(
     noisy counts are published as rows generated from them.
     """
     target = Path(folder)
-    _refuse_unwritable(target)
+    refuse_unwritable(target)
     if rows and not isinstance(method.claim, Differential):
         raise ParameterError(f"{method.name} publishes rows as they are; rows are generated from noisy counts only")
     release = draw(method, table, ledger=ledger, folder=target, assumptions=assumptions, rows=rows)
-    with _adding(SPENT) if release.provenance.id else nullcontext():
+    with adding(SPENT) if release.provenance.id else nullcontext():
         saved = release.save(target, parquet=parquet)
     settle(release, ledger)
     return release, saved
@@ -66,15 +68,15 @@ def draw(
         release = method.publish(table).assuming(*assumptions)
         _refuse_dearer(release, NOTHING)
         return release
-    if claim.neighbours != "add-remove":
+    if claim.neighbours not in ACCOUNTS:
         raise ParameterError(f"{method.name} protects {claim.neighbours} neighbours; the ledger counts add-remove")
     refuse_kept_columns(table, f"{method.name} publishes no row as it is; give the column another role")
     name = str(uuid.uuid4())
     (ledger or Ledger()).reserve(
-        data_set=table.schema.name, release=name, epsilon=claim.epsilon, delta=claim.delta, method=method.label,
+        data_set=table.schema.name + ACCOUNTS[claim.neighbours], release=name, epsilon=claim.epsilon, delta=claim.delta, method=method.label,
         folder=os.path.abspath(folder) if folder else "",
     )
-    with _adding(SPENT):
+    with adding(SPENT):
         release = method.publish(table).assuming(*assumptions)
         _refuse_dearer(release, _cost(claim))
         if rows:
@@ -85,12 +87,12 @@ def draw(
 def settle(release: Release, ledger: Ledger | None = None) -> None:
     """Note in the ledger that the release is in place, if it cost anything."""
     if release.provenance.id is not None:
-        with _adding("the release is in place, and stays reserved in the ledger"):
+        with adding("the release is in place, and stays reserved in the ledger"):
             (ledger or Ledger()).settle(release.provenance.id)
 
 
 @contextmanager
-def _adding(more: str) -> Iterator[None]:
+def adding(more: str) -> Iterator[None]:
     """Say with an error what has come to pass before it."""
     try:
         yield
@@ -109,19 +111,3 @@ def _refuse_dearer(release: Release, charged: Approximate) -> None:
 
 def _cost(claim: Differential) -> Approximate:
     return Approximate(exact(claim.epsilon), exact(claim.delta, "delta") if claim.delta else Fraction(0))
-
-
-def _refuse_unwritable(target: Path) -> None:
-    """Find out what would keep a folder from being written without writing it."""
-    try:
-        str(target).encode()
-        if target.exists() or target.is_symlink():
-            raise ReleaseError(f"{target}: this already exists; choose a new folder, or remove it first")
-        nearest = next(folder for folder in target.absolute().parents if folder.exists())
-        with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=nearest):
-            pass
-    except UnicodeEncodeError as error:
-        raise ReleaseError(f"{str(target)!r}: the name of the folder is not UTF-8 text") from error
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise ReleaseError(f"{target}: the release cannot be written ({reason})") from error

@@ -21,11 +21,15 @@ SYNTACTIC_ASSUMPTIONS = (
     "where it did and no further",
     "this is the only release of these people; two releases together can promise less than each alone",
 )
-Neighbours = Literal["add-remove", "replace-one", "replace-sensitive"]
+Neighbours = Literal["add-remove", "replace-one", "replace-sensitive", "replace-origin"]
 CHANGES: dict[Neighbours, str] = {
     "add-remove": "whether any one person is in the table",
     "replace-one": "any one person's row",
     "replace-sensitive": "any one person's sensitive value",
+    "replace-origin": "where any one person comes from",
+}
+GROUPS: dict[Neighbours, str] = {
+    "replace-sensitive": "group of people with the same public values", "replace-origin": "destination",
 }
 DIFFERENTIAL_ASSUMPTIONS = (
     "every person has at most one row",
@@ -108,6 +112,11 @@ class Differential(Claim):
         """The probability with which the promise may fail."""
         return 0.0
 
+    @property
+    def exact_people(self) -> bool:
+        """Whether everything about people but their sensitive values is published as it is."""
+        return self.neighbours == "replace-sensitive"
+
     def sentence(self) -> str:
         failing = f", but for a probability of {self.delta:g}" if self.delta else ""
         return (
@@ -154,8 +163,8 @@ class ApproximateDP(Differential):
 class ProbabilisticDP(ApproximateDP):
     """(ε, δ)-probabilistic differential privacy in every group of people with the same public values.
 
-    In each group, what is published is one that tells people's sensitive values apart by more than e^ε with
-    probability at most δ. It implies (ε, δ)-differential privacy of everything published together.
+    In each group, what is published tells anybody's values apart by more than e^ε with probability at most δ. It
+    implies (ε, δ)-differential privacy of everything published together.
     """
 
     kind: ClassVar[str] = "probabilistic-dp"
@@ -164,8 +173,8 @@ class ProbabilisticDP(ApproximateDP):
 
     def sentence(self) -> str:
         return (
-            f"{super().sentence()}; within each group of people with the same public values, nothing about anybody "
-            f"is told by more than that factor, with probability at least {1 - self.delta:.12g} "
+            f"{super().sentence()}; in each {GROUPS[self.neighbours]}, with probability at least "
+            f"{1 - self.delta:.12g} nothing about anybody is told by more than that factor "
             f"(({self.epsilon:g}, {self.delta:g})-probabilistic differential privacy)"
         )
 
@@ -214,6 +223,8 @@ def _differential(spec: Any) -> Differential:
         raise ReleaseError("a claim of pure differential privacy has no delta")
     if spec["neighbours"] not in get_args(Neighbours):
         raise ReleaseError(f"neighbours is {spec['neighbours']!r}; expected {' or '.join(get_args(Neighbours))}")
+    if spec["claim"] == ProbabilisticDP.kind and spec["neighbours"] not in GROUPS:
+        raise ReleaseError(f"neighbours is {spec['neighbours']!r}; expected {' or '.join(GROUPS)}")
     assumptions = tuple(map(str, spec["assumptions"]))
     if spec["claim"] == PureDP.kind:
         return PureDP(epsilon=spec["epsilon"], neighbours=spec["neighbours"], assumptions=assumptions)

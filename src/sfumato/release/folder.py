@@ -7,7 +7,6 @@ and renamed when complete, so a release is never half there.
 from __future__ import annotations
 
 import csv
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.errors import DataError, ReleaseError
+from sfumato.files import new_folder, refuse_taken
 from sfumato.privacy.claims import Differential
 from sfumato.release.counts import counts_table, read_counts
 from sfumato.release.description import COLUMNS, DESCRIPTION, Description
@@ -42,12 +42,7 @@ if TYPE_CHECKING:
 def save_release(release: Release, folder: Path | str, *, parquet: bool = False) -> Path:
     """Write the release to a new folder, and return the folder."""
     target = Path(folder)
-    try:
-        str(target).encode()
-    except UnicodeEncodeError as error:
-        raise ReleaseError(f"{str(target)!r}: the name of the folder is not UTF-8 text") from error
-    if target.exists() or target.is_symlink():
-        raise ReleaseError(f"{target}: this already exists; choose a new folder, or remove it first")
+    refuse_taken(target)
     taken = [axis.name for axis in release.schema.axes]
     columns = {name: _free_name(name, taken) for name in COLUMNS[release.layout]}
     if release.layout == "buckets":
@@ -61,26 +56,22 @@ def save_release(release: Release, folder: Path | str, *, parquet: bool = False)
         schema=release.schema.public(), claim=release.claim, provenance=release.provenance,
         layout=release.layout, files=files, columns=columns,
     )
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as temporary:
-            unfinished = Path(temporary) / "release"
-            unfinished.mkdir()
-            for name, table in tables.items():
-                _write_table(table, unfinished / files[name])
-            (unfinished / DESCRIPTION).write_text(description.text(), encoding="utf-8")
-            unfinished.rename(target)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        reason = str(getattr(error, "strerror", None) or error).strip().splitlines()[0]
-        raise ReleaseError(f"{target}: the release cannot be written ({reason})") from error
+    with new_folder(target) as unfinished:
+        for name, table in tables.items():
+            write_table(table, unfinished / files[name])
+        (unfinished / DESCRIPTION).write_text(description.text(), encoding="utf-8")
     return target
 
 
-def _write_table(table: pl.DataFrame, path: Path) -> None:
-    if path.suffix == ".parquet":
-        table.write_parquet(path)
-    else:
-        table.write_csv(path)
+def write_table(table: pl.DataFrame, path: Path) -> None:
+    """Write a table as the name of the file says."""
+    try:
+        if path.suffix == ".parquet":
+            table.write_parquet(path)
+        else:
+            table.write_csv(path)
+    except pl.exceptions.PolarsError as error:
+        raise OSError(str(error)) from error
 
 
 def _free_name(wanted: str, taken: Sequence[str]) -> str:
@@ -177,6 +168,7 @@ def _load_rows(folder: Path, description: Description) -> Release:
         provenance=description.provenance,
         kept=kept,
         deviation=sampling_deviation(histograms) if isinstance(description.claim, Differential) else None,
+        exact_people=isinstance(description.claim, Differential) and description.claim.exact_people,
     )
 
 

@@ -51,7 +51,8 @@ class Release:
     bucket numbers, one of sensitive values per bucket), or `counts` of each sensitive value in each box, which need
     not be whole. `kept` are rows of box, sensitive code and columns published as they are; `suppressed` counts, by
     sensitive value, rows of another tool's release whose quasi-identifiers were all suppressed. `deviation` is, for
-    each group, the standard deviation of the noise in a count of its histogram, where there is noise.
+    each group, the standard deviation of the noise in a count of its histogram, where there is noise. Noisy values
+    may stand beside the quasi-identifiers of real people: `exact_people`.
     """
 
     schema: Schema
@@ -65,6 +66,7 @@ class Release:
     kept: pl.DataFrame | None = None
     suppressed: NDArray[np.float64] | None = None
     deviation: NDArray[np.float64] | None = None
+    exact_people: bool = False
 
     def __post_init__(self) -> None:
         if not len(self.boxes) == len(self.weights) == len(self.group_of):

@@ -160,7 +160,9 @@ def _recipient(recommendation: Recommendation) -> list[str]:
     values, method = recommendation.trial.measures, recommendation.trial.make()
     table = recommendation.frontier.table
     claim = method.claim
-    if isinstance(claim, Differential):
+    if isinstance(claim, Differential) and claim.exact_people:
+        form = "One row per person with exact quasi-identifiers, and a sensitive value that was drawn anew."
+    elif isinstance(claim, Differential):
         form = "Noisy counts, or rows generated from them: no row stands for a person."
     elif isinstance(claim, Syntactic) and claim.buckets:
         form = "Two tables: the exact quasi-identifiers with a bucket number, and the sensitive values of each bucket."

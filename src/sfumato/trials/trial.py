@@ -12,7 +12,7 @@ from scipy.special import stdtrit
 
 from sfumato.errors import ParameterError, UnsatisfiableError
 from sfumato.methods import make_method
-from sfumato.privacy.claims import NoGuarantee, Syntactic
+from sfumato.privacy.claims import Differential, NoGuarantee, Syntactic
 from sfumato.privacy.noise import SimulatedSource
 from sfumato.trials.measure import measure
 
@@ -53,7 +53,8 @@ class Trial:
     def shows_presence(self) -> bool:
         """Whether a release of this setting shows who is in the table."""
         claim = self.make().claim
-        return self.measures["singled_out"] > 0 or (isinstance(claim, Syntactic) and claim.buckets)
+        exact = claim.buckets if isinstance(claim, Syntactic) else isinstance(claim, Differential) and claim.exact_people
+        return self.measures["singled_out"] > 0 or exact
 
     def spec(self) -> dict[str, Any]:
         """The trial as the trial file stores it."""

@@ -17,9 +17,9 @@ import numpy as np
 from scipy.special import gammaln
 
 from sfumato.compiled import compiled
-from sfumato.errors import ParameterError
+from sfumato.errors import ParameterError, UnsatisfiableError
 from sfumato.privacy.dirichlet.disclosure import disclosure_bound, shrinking_factor
-from sfumato.privacy.dirichlet.prior import UNIT, Shape, whole_masses
+from sfumato.privacy.dirichlet.prior import LARGEST_MASS, UNIT, Shape, whole_masses
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,6 +32,7 @@ BISECTIONS = 24
 DOUBLINGS = 60
 THREADS = 2
 LARGEST_EPSILON = 50.0
+LARGEST_ALPHA = LARGEST_MASS / UNIT
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,12 +55,12 @@ class Promise:
                 raise ParameterError("the pure rule promises epsilon alone; leave delta out")
         elif not 0 < self.delta < 1:
             raise ParameterError(f"delta is {self.delta}; expected a number above 0 and below 1")
-        if self.rule == "reference" and self.epsilon <= log(3):
+        if self.synthesis <= 0:
+            raise ParameterError("epsilon is too small for rejection at this delta")
+        if self.rule == "reference" and self.synthesis <= log(3):
             raise ParameterError(f"the reference rule holds for epsilon above ln 3 = {log(3):.4f} only")
         if self.reject and self.rule not in ("reference", "exact"):
             raise ParameterError(f"the {self.rule} rule does not go with rejection; choose reference or exact")
-        if self.reject and self.synthesis <= 0:
-            raise ParameterError("epsilon is too small for rejection at this delta")
 
     @property
     def rejection(self) -> float:
@@ -74,7 +75,7 @@ class Promise:
 
 def pure_alpha(epsilon: float, m: int) -> float:
     """The smallest prior mass of a place for ε-differential privacy of m draws (Theorem 4.1)."""
-    return m / expm1(epsilon)
+    return m / expm1(epsilon)  # proof: pure
 
 
 def shrunk_epsilon(epsilon: float, keep: float, alpha: float) -> float:
@@ -97,7 +98,7 @@ def reference_scale(
 ) -> float:
     """The scale of the prior that Theorem 4.4 asks for, or Theorem 4.1 where that asks for less."""
     k = int(counts.sum())
-    limit = log(promise.delta) + log1p(-2 * exp(-promise.synthesis)) - log(2 * k)
+    limit = log(promise.delta) + log1p(-2 * exp(-promise.synthesis)) - log(2 * k)  # proof: reference
     least, total = float(weights[counts > 0].min()), float(weights @ counts)
 
     def holds(scale: float) -> bool:
@@ -127,17 +128,19 @@ def _exact_scale(
         if counts[level] > 0:
             gain = min(gain, max(growth * keep[level] - 1.0, 1e-3 * growth * keep[level]) * weights[level])
     below, step = 0.0, 1.0
-    for _ in range(DOUBLINGS * 8):
+    while True:
         scale = step * (1.0 + 1e-9) / gain
-        if disclosure_bound(n, n, growth, delta, whole_masses(scale, weights) / UNIT, counts, keep, everybody) <= delta:
+        if scale * weights.max() > LARGEST_ALPHA:
+            return np.inf
+        alphas = whole_masses(scale, weights) / UNIT
+        if disclosure_bound(n, n, growth, delta, alphas, counts, keep, everybody) <= delta:
             break
         below = scale
         step = step + 1.0 if step < 32.0 else step * 1.1
-    else:
-        return np.inf
     for _ in range(BISECTIONS):
         middle = (below + scale) / 2.0
-        if disclosure_bound(n, n, growth, delta, whole_masses(middle, weights) / UNIT, counts, keep, everybody) <= delta:
+        alphas = whole_masses(middle, weights) / UNIT
+        if disclosure_bound(n, n, growth, delta, alphas, counts, keep, everybody) <= delta:
             scale = middle
         else:
             below = middle
@@ -150,7 +153,9 @@ def _pure_scale(n: int, growth: float, shape: Shape, counts: NDArray[np.int64]) 
     dropped = weights[keep < 1]
     scale = 0.0
     for _ in range(DOUBLINGS * 4):
-        shrinking = shrinking_factor(n, n, float(dropped.max()) * scale) if len(dropped) else 1.0
+        shrinking = 1.0
+        if len(dropped):
+            shrinking = shrinking_factor(n, n, float(dropped.max()) * scale, float(weights.min()) * scale)
         gain = float(((growth * keep / shrinking - 1.0) * weights).min())
         if gain <= 0:
             return inf
@@ -158,6 +163,8 @@ def _pure_scale(n: int, growth: float, shape: Shape, counts: NDArray[np.int64]) 
         if needed <= scale:
             return scale
         scale = needed * (1 + 1e-9)
+        if scale * weights.max() > LARGEST_ALPHA:
+            return inf
     return inf
 
 
@@ -196,7 +203,7 @@ class Calibration:
         return float(_exact_scale(n, growth, promise.delta, shape.weights, counts, shape.keep, everybody))
 
     def _refuse(self, people: int) -> NoReturn:
-        raise ParameterError(
+        raise UnsatisfiableError(
             f"no prior keeps epsilon {self.promise.epsilon:g} for a destination of {people} people when empty places "
             f"are kept with probability {float(self.shape.keep.min()):g}; ask for a larger epsilon or keep more of them"
         )

@@ -19,14 +19,19 @@ FEW_KEPT = 1.0 / 16.0
 SINGLE = 16
 """Numbers of workers up to this are looked at one by one, larger ones in brackets of about a tenth."""
 STEPS = 48
+ALWAYS = 2.0**52
+"""More often than anything is drawn."""
 SAFE = 1.0 - 1e-12
 """Rounds thresholds down, so that none is too large by a rounding error."""
 
 
 @compiled
-def shrinking_factor(n: int, m: int, largest: float) -> float:
-    """The most by which dropping one place of this prior mass raises the probability of a draw that avoids it."""
-    return exp(rising(n + largest, m) - rising(n, m))  # proof: dropping
+def shrinking_factor(n: int, m: int, largest: float, least: float) -> float:
+    """The most by which dropping one place raises the probability of a draw that avoids it.
+
+    `largest` is the largest prior mass that can be dropped, `least` the smallest of all.
+    """
+    return exp(rising(n + least + largest, m) - rising(n + least, m))  # proof: dropping
 
 
 @compiled
@@ -56,8 +61,10 @@ def _kept_mass(alphas: np.ndarray, counts: np.ndarray, keep: np.ndarray, failing
 def threshold(x: int, alpha: float, keep: float, growth: float, shrinking: float) -> int:
     """How often a place with x workers may be drawn without disclosing."""
     if x <= 1:
-        return max(0, floor((growth * keep / shrinking - 1.0) * alpha * SAFE))  # proof: threshold
-    return max(0, floor((growth / shrinking - 1.0) * (alpha + x - 1.0) * SAFE))
+        often = (growth * keep / shrinking - 1.0) * alpha * SAFE  # proof: threshold
+    else:
+        often = (growth / shrinking - 1.0) * (alpha + x - 1.0) * SAFE
+    return floor(min(max(often, 0.0), ALWAYS))
 
 
 @compiled
@@ -120,11 +127,13 @@ def disclosure_bound(
     With `everybody`, disclosure about anyone counts (probabilistic differential privacy); without, about one person
     (differential privacy). Up to δ/16 stands for the event that too few places are kept.
     """
-    largest = 0.0
+    largest, least = 0.0, np.inf
     for level in range(len(alphas)):
-        if keep[level] < 1.0 and counts[level] > 0:
-            largest = max(largest, alphas[level])
-    shrinking = shrinking_factor(n, m, largest) if largest > 0.0 else 1.0
+        if counts[level] > 0:
+            least = min(least, alphas[level])
+            if keep[level] < 1.0:
+                largest = max(largest, alphas[level])
+    shrinking = shrinking_factor(n, m, largest, least) if largest > 0.0 else 1.0
     if shrinking >= growth:
         return 1.0
     few_kept = FEW_KEPT * delta if largest > 0.0 else 0.0

@@ -17,12 +17,14 @@ if TYPE_CHECKING:
 
 UNIT = 2**30
 """The mass of one worker in an urn; prior masses are whole multiples of 1/UNIT."""
+LARGEST_MASS = 2.0**62
+"""What an urn may hold in all."""
 
 
 @compiled
 def whole_masses(scale: float, weights: np.ndarray) -> np.ndarray:
     """Prior masses in whole units: the calibration judges, and the urn holds, exactly these."""
-    return np.maximum(np.ceil(scale * weights * UNIT), 1.0).astype(np.int64)
+    return np.minimum(np.maximum(np.ceil(scale * weights * UNIT), 1.0), LARGEST_MASS).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)

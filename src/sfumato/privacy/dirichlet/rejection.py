@@ -26,7 +26,7 @@ def is_good(
     """Whether a draw is kept; `places` and `levels`, rising, are those of the real people."""
     order = np.argsort(drawn)
     ranked = drawn[order]
-    over = -1
+    over = -1  # proof: good
     for i in range(len(ranked)):
         if i and ranked[i] == ranked[i - 1]:
             continue

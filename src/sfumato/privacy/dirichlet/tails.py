@@ -12,6 +12,7 @@ from sfumato.compiled import compiled
 
 STIRLING = 4096.0
 """From here on, differences of log-gamma are taken by Stirling's series; each alone would lose the digits."""
+LARGE = 1e200
 NEGLIGIBLE = 1e-13
 SLACK = 1.0 + 1e-9
 """Covers the rounding of a tail's terms."""
@@ -36,19 +37,22 @@ def tail(m: int, a: float, b: float, above: int) -> float:
         return 1.0
     first = above + 1
     choose = lgamma(m + 1.0) - lgamma(first + 1.0) - lgamma(m - first + 1.0)
-    term = exp(choose + rising(a, first) + rising(b, m - first) - rising(a + b, m))
-    total = 0.0
+    # Terms are kept relative to e^logarithm: where the bulk lies above the first term, that term alone may underflow.
+    logarithm = choose + rising(a, first) + rising(b, m - first) - rising(a + b, m)
+    term, total = 1.0, 0.0
     for j in range(first, m + 1):
         total += term
         if j == m:
             break
-        ratio = (m - j) / (j + 1.0) * (a + j) / (b + m - j - 1.0)
+        ratio = (m - j) / (j + 1.0) * (a + j) / (b + (m - j - 1))
         term *= ratio
+        if total > LARGE:
+            term, total, logarithm = term / LARGE, total / LARGE, logarithm + log(LARGE)
         # Beyond the mode, and where the law has no second mode at m, each further term is smaller than this one.
         if ratio < 1.0 and b >= 1.0 and term * (m - j) < NEGLIGIBLE * total:
             total += term * (m - j)
             break
-    return min(1.0, total * SLACK)
+    return min(1.0, exp(min(logarithm + log(total), 0.0)) * (SLACK + 1e-14 * m))
 
 
 def log_tail_of_all(n: int, m: int, alpha: float, rest: float) -> float:

@@ -19,7 +19,7 @@ import numpy as np
 
 from sfumato.compiled import compiled
 from sfumato.errors import ParameterError
-from sfumato.privacy.dirichlet.prior import UNIT
+from sfumato.privacy.dirichlet.prior import LARGEST_MASS, UNIT
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from sfumato.privacy.noise import Source
 
 WORDS = 2**14
-LARGEST_MASS = 2**62
 EMPTY = -1
 SMALLEST_KEEP = 2.0**-11
 """Keeps smaller than this have bits that a 64-bit coin does not."""
@@ -88,7 +87,9 @@ def _draw(
         at += 1
         if word < (np.uint64(0) - total) % total:
             continue
-        chosen, segment = pick(int(word % total), people + done, unit, upto, base, mass)
+        # Signed, since compiled code turns mixed signs into floating point.
+        number: int = np.int64(word % total)  # type: ignore[assignment]
+        chosen, segment = pick(number, people + done, unit, upto, base, mass)  # proof: urn
         if segment < 0:
             if chosen < people:
                 drawn[done], drawn_levels[done] = places[chosen], levels[chosen]
@@ -100,7 +101,7 @@ def _draw(
         if coins[level] and not _is_occupied(places, chosen):
             slot = _slot(keys, chosen)
             if keys[slot] == EMPTY:
-                keys[slot], fates[slot] = chosen, words[at] < coins[level]
+                keys[slot], fates[slot] = chosen, words[at] < coins[level]  # proof: coin
                 at += 1
                 seen += 1
                 kept = fates[slot]

@@ -1,0 +1,1 @@
+"""`sfumato commute`: synthetic origin–destination data, its evaluation, and the map."""

@@ -1,0 +1,152 @@
+"""`sfumato commute evaluate`: what synthetic flows get wrong, and what a promise costs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sfumato.cli.commute.options import (
+    Count,
+    Destination,
+    FlowsFile,
+    Origin,
+    PlaceId,
+    PlacesFile,
+    Unit,
+    kilometres,
+    read_input,
+)
+from sfumato.cli.options import Json, names
+from sfumato.cli.show import columns, note, number, print_json, progress_bar, say
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sfumato.commute.comparison import Run
+    from sfumato.commute.flows import Flows
+    from sfumato.commute.sweep import Sweep
+
+EXAMPLE = "sfumato commute evaluate flows.csv --places places.csv --regions tract,town -o evaluation"
+SHOWN = ("short_error", "all_error", "distance_variation")
+
+
+def command(
+    flows: FlowsFile,
+    places: PlacesFile,
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="FOLDER", show_default=False, help="Where the report is written."),
+    ],
+    releases: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--release", metavar="FOLDER", show_default=False,
+            help="Synthetic flows to evaluate: a folder, or a file as other tools make it; may be repeated. Without "
+            "any, usual settings are tried with simulated noise.",
+        ),
+    ] = None,
+    regions: Annotated[
+        list[str] | None,
+        typer.Option("--regions", metavar="A,B", show_default=False, help="Columns of regions, the finest first."),
+    ] = None,
+    radius: Annotated[
+        str | None, typer.Option("--radius", metavar="DISTANCE", help="The radius to try, such as 10mi.")
+    ] = None,
+    short: Annotated[
+        str | None,
+        typer.Option("--short", metavar="DISTANCE", help="What counts as a short commute; by default 6.23mi."),
+    ] = None,
+    seeds: Annotated[int, typer.Option("--seeds", min=1, help="How often every setting is tried.")] = 1,
+    unit: Unit = "km",
+    origin: Origin = None,
+    destination: Destination = None,
+    count: Count = None,
+    place_id: PlaceId = None,
+    as_json: Json = False,
+) -> None:
+    """Compare synthetic flows with the original ones, for the publisher's eyes.
+
+    Writes report.html with the figures by number of workers, all and short commutes, evaluation.json and
+    evaluation.csv. Without --release, usual settings are tried at several promises, so that you see what each costs.
+    """
+    from sfumato.commute.comparison import document
+    from sfumato.commute.places import KILOMETRES
+    from sfumato.commute.sweep import USUAL_RADIUS, Sweep
+    from sfumato.report.commute import write
+
+    limit = None if short is None else kilometres(short, unit, "--short") / KILOMETRES[unit]
+    levels = names(regions)
+    known, original = read_input(flows, places, origin, destination, count, place_id)
+    for level in levels:
+        known.partition(level)
+    sweep = Sweep(
+        radius=USUAL_RADIUS if radius is None else kilometres(radius, unit), unit=unit, regions=levels,
+        seeds=tuple(range(1, seeds + 1)),
+    )
+    if releases:
+        runs, claim, figures = _published(releases, original, levels, limit, unit), "", None
+    else:
+        runs, figures = _tried(sweep, original, limit), sweep.figures()
+        claim = "Tried with simulated noise: nothing was published, and nothing spent."
+    title = f"Synthetic flows of {flows.name}"
+    made = document(title=title, claim=claim, runs=runs, figures=figures)
+    written = write(made, output, runs[0].evaluations[0].csv())
+    if as_json:
+        print_json({"report": str(output / "report.html"), "runs": made["runs"]})
+        return
+    _show(runs, levels)
+    say(f"Written to {output}: {', '.join(path.name for path in written)}.")
+
+
+def _tried(sweep: Sweep, original: Flows, short: float | None) -> list[Run]:
+    from sfumato.commute.comparison import Run
+
+    total, runs = len(sweep.settings()), []
+    with progress_bar("settings") as progress:
+        for done, tried in enumerate(sweep.runs(original, short), start=1):
+            if isinstance(tried, Run):
+                runs.append(tried)
+            else:
+                note(f"{tried.label}: {tried.reason}.")
+            progress(done, total)
+    return runs
+
+
+def _published(
+    releases: Sequence[Path], original: Flows, levels: tuple[str, ...], short: float | None, unit: str
+) -> list[Run]:
+    from sfumato.commute.comparison import Run
+    from sfumato.commute.evaluation import evaluate
+    from sfumato.commute.flows import Flows
+    from sfumato.commute.publication import read_published
+    from sfumato.privacy.claims import Differential
+
+    runs = []
+    for path in releases:
+        about: dict[str, Any] = {"label": str(path)}
+        if path.is_dir():
+            found = read_published(path, original.places)
+            synthetic = found.flows
+            if isinstance(found.claim, Differential):
+                about |= {"epsilon": found.claim.epsilon, "delta": found.claim.delta}
+        else:
+            synthetic = Flows.read(path, original.places)
+        runs.append(Run(evaluations=[evaluate(original, synthetic, regions=levels, short=short, unit=unit)], **about))
+    return runs
+
+
+def _show(runs: Sequence[Run], levels: tuple[str, ...]) -> None:
+    suffix = f"_{levels[0]}" if levels else ""
+    wanted = [*SHOWN, f"common_part{suffix}", f"top_origins{suffix}"]
+    about = {name: one.measure for name, one in runs[0].evaluations[0].measurements.items()}
+    shown = [name for name in wanted if name in about]
+    means = [run.spec()["measures"] for run in runs]
+    columns(
+        ["", *(about[name].title for name in shown)],
+        [
+            [run.label, *(number(mean[name]) if mean[name] is not None else "-" for name in shown)]
+            for run, mean in zip(runs, means, strict=True)
+        ],
+    )

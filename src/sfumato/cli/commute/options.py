@@ -1,0 +1,69 @@
+"""Options that the commuting commands share, and what their words mean."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from sfumato.errors import ParameterError
+
+if TYPE_CHECKING:
+    from sfumato.commute.flows import Flows
+    from sfumato.commute.places import Places
+
+FlowsFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FLOWS", show_default=False,
+        help="Pairs of origin and destination, with or without a count: CSV (.gz too) or Parquet.",
+    ),
+]
+PlacesFile = Annotated[
+    Path,
+    typer.Option(
+        "--places", metavar="FILE", show_default=False,
+        help="All places, public: id, latitude, longitude, and any regions as further columns.",
+    ),
+]
+Unit = Annotated[Literal["km", "mi"], typer.Option("--unit", help="The unit of distances.")]
+Origin = Annotated[str | None, typer.Option("--origin", metavar="COLUMN", help="The column of origins.")]
+Destination = Annotated[str | None, typer.Option("--destination", metavar="COLUMN", help="The column of destinations.")]
+Count = Annotated[str | None, typer.Option("--count", metavar="COLUMN", help="The column of counts, if there is one.")]
+PlaceId = Annotated[
+    str | None, typer.Option("--place-id", metavar="COLUMN", help="The column of ids among the places.")
+]
+
+
+def kilometres(text: str, unit: str, name: str = "--radius") -> float:
+    """A distance such as 100, 100mi or 160 km, in kilometres."""
+    from sfumato.commute.places import KILOMETRES
+
+    found = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(km|mi)?\s*", text)
+    if not found or float(found[1]) == 0:
+        raise ParameterError(f"{name} is {text!r}; expected a distance above 0, such as 100mi or 160km")
+    return float(found[1]) * KILOMETRES[found[2] or unit]
+
+
+def coarsening(given: list[str] | None) -> tuple[tuple[int, str], ...]:
+    """Rules such as 20:tract, in words of the domain."""
+    rules = []
+    for text in given or []:
+        people, _, column = text.partition(":")
+        if not people.isdecimal() or int(people) < 1 or not column:
+            raise ParameterError(f"--coarse is {text!r}; expected people and regions, such as 20:tract")
+        rules.append((int(people), column))
+    return tuple(rules)
+
+
+def read_input(
+    flows: Path, places: Path, origin: str | None, destination: str | None, count: str | None, place_id: str | None
+) -> tuple[Places, Flows]:
+    """The places and the flows between them."""
+    from sfumato.commute.flows import Flows
+    from sfumato.commute.places import Places
+
+    known = Places.read(places, place=place_id)
+    return known, Flows.read(flows, known, origin=origin, destination=destination, count=count)

@@ -1,0 +1,184 @@
+"""`sfumato commute synthesize`: synthetic flows in a new folder, charged to the ledger."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from sfumato.cli.commute.options import (
+    Count,
+    Destination,
+    FlowsFile,
+    Origin,
+    PlaceId,
+    PlacesFile,
+    Unit,
+    coarsening,
+    kilometres,
+    read_input,
+)
+from sfumato.cli.options import Json, LedgerFile, Parquet
+from sfumato.cli.show import print_json, progress_bar, say
+
+if TYPE_CHECKING:
+    from sfumato.commute.places import Places
+    from sfumato.commute.prior import Prior
+    from sfumato.commute.synthesis import Synthesis
+
+EXAMPLE = "sfumato commute synthesize flows.csv --places places.csv --epsilon 4.6 --radius 100mi -o release"
+
+
+def command(
+    flows: FlowsFile,
+    places: PlacesFile,
+    epsilon: Annotated[float, typer.Option("--epsilon", show_default=False, help="What the file may cost in all.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FOLDER", show_default=False, help="A new folder.")
+    ],
+    delta: Annotated[
+        float, typer.Option("--delta", help="The probability, per destination, with which the promise may fail.")
+    ] = 1e-5,
+    rule: Annotated[
+        Literal["exact", "reference", "file", "pure"],
+        typer.Option(
+            "--rule",
+            help="How the prior is calibrated: by exact tails, by the published theorem, for the differential privacy "
+            "of the file alone, or without delta.",
+        ),
+    ] = "exact",
+    radius: Annotated[
+        str | None,
+        typer.Option("--radius", metavar="DISTANCE", help="Tell places apart up to here, such as 100mi or 160km."),
+    ] = None,
+    beyond: Annotated[
+        str, typer.Option("--beyond", metavar="REGIONS", help="Beyond the radius: outside, or a column of regions.")
+    ] = "outside",
+    coarse: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--coarse", metavar="PEOPLE:REGIONS", show_default=False,
+            help="Tell origins of destinations of up to so many people apart by regions; may be repeated.",
+        ),
+    ] = None,
+    prior: Annotated[
+        str,
+        typer.Option(
+            "--prior", metavar="SHAPE",
+            help="The public prior: uniform, distance, or a file of places and weights such as populations.",
+        ),
+    ] = "uniform",
+    keep: Annotated[
+        float, typer.Option("--keep", help="Keep an empty far place with this probability at least; 1 keeps all.")
+    ] = 1.0,
+    distances: Annotated[
+        Path | None,
+        typer.Option(
+            "--distances", metavar="FILE", show_default=False,
+            help="A public histogram of distances (up_to, share) for --prior distance and --keep; without it, "
+            "published commutes of the year 2000.",
+        ),
+    ] = None,
+    density: Annotated[
+        Path | None,
+        typer.Option(
+            "--density", metavar="FILE", show_default=False,
+            help="Public weights of places, by which a drawn region becomes a place in it; without it, all alike.",
+        ),
+    ] = None,
+    reject: Annotated[
+        bool, typer.Option("--reject", help="Draw a destination again while it is unlike the data.")
+    ] = False,
+    name: Annotated[
+        str | None,
+        typer.Option("--name", metavar="DATASET", help="The data set in the ledger; by default the name of the file."),
+    ] = None,
+    unit: Unit = "km",
+    origin: Origin = None,
+    destination: Destination = None,
+    count: Count = None,
+    place_id: PlaceId = None,
+    ledger: LedgerFile = None,
+    parquet: Parquet = False,
+    as_json: Json = False,
+) -> None:
+    """Publish where people come from without showing where anyone lives.
+
+    For every destination as many people are drawn as go there, from the data and a public prior that is as small as
+    the promise allows. How many go to each destination is taken for public. What it costs is charged to the ledger.
+    """
+    from sfumato.commute.domain import EVERYWHERE, Domain
+    from sfumato.commute.prior import read_weights
+    from sfumato.commute.publication import publish_flows
+    from sfumato.commute.synthesis import Synthesizer
+    from sfumato.privacy.dirichlet import Promise
+    from sfumato.privacy.ledger import Ledger
+
+    promise = Promise(epsilon=epsilon, delta=0.0 if rule == "pure" else delta, rule=rule, reject=reject)
+    domain = Domain(
+        radius=kilometres(radius, unit) if radius else EVERYWHERE, beyond=beyond, coarse=coarsening(coarse)
+    )
+    known, original = read_input(flows, places, origin, destination, count, place_id)
+    synthesizer = Synthesizer(
+        promise=promise, domain=domain, prior=_prior(prior, keep, distances, unit, known),
+        density=read_weights(density, known) if density else None,
+    )
+    settings = {
+        "rule": rule, "radius": radius, "beyond": beyond, "coarse": coarse, "prior": prior, "keep": keep,
+        "distances": distances and distances.name, "density": density and density.name, "reject": reject or None,
+        "unit": unit,
+    }
+    settings = {key: value for key, value in settings.items() if value is not None}
+    data_set = name or flows.name.split(".")[0]
+    book = Ledger(ledger)
+    with progress_bar("destinations") as progress:
+        made, charged = publish_flows(
+            synthesizer, original, output, data_set=data_set, settings=settings, ledger=book, parquet=parquet,
+            progress=progress,
+        )
+    about = _about(made, output, data_set)
+    if as_json:
+        print_json({**about, "charge": {"release": charged, "data_set": data_set, "ledger": str(book.path)}})
+    else:
+        _show(about)
+
+
+def _prior(shape: str, keep: float, distances: Path | None, unit: str, places: Places) -> Prior:
+    from sfumato.commute.prior import Distances, Prior, read_weights
+
+    public = Distances.read(distances, unit) if distances else None
+    weights = None if shape in ("uniform", "distance") else read_weights(Path(shape), places)
+    return Prior(distances=public, by_distance=shape == "distance", keep=keep, weights=weights)
+
+
+def _about(made: Synthesis, folder: Path, data_set: str) -> dict[str, Any]:
+    return {
+        "release": str(folder),
+        "data_set": data_set,
+        "people": made.flows.total,
+        "destinations": len(made.flows),
+        "pairs": len(made.flows.origins),
+        "claim": made.claim.spec(),
+        "sentence": made.claim.sentence(),
+        "assumptions": list(made.claim.assumptions),
+        "epsilon_made_of": made.terms,
+        "prior": {"least": made.prior[0], "most": made.prior[1]},
+        "drawn_again": made.rejected,
+    }
+
+
+def _show(about: dict[str, Any]) -> None:
+    say(
+        f"{about['people']:,} people go to {about['destinations']:,} destinations, in {about['pairs']:,} pairs, in "
+        f"{about['release']}."
+    )
+    say(f"Claim: {about['sentence']}.")
+    if len(about["epsilon_made_of"]) > 1:
+        terms = " + ".join(f"{value:.4g} ({name})" for name, value in about["epsilon_made_of"].items())
+        say(f"Epsilon is made of {terms}.")
+    for assumption in about["assumptions"]:
+        say(f"Assumes: {assumption}.")
+    least, most = about["prior"]["least"], about["prior"]["most"]
+    say(f"Every place has a prior of {least:.3g} to {most:.3g} people.")
+    say(f"Charged to {about['data_set']}; see sfumato budget.")

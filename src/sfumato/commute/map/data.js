@@ -1,0 +1,153 @@
+"use strict";
+// What the page was given: points, outlines and flows, unpacked once.
+
+const element = (id) => document.getElementById(id);
+const given = JSON.parse(element("data").textContent);
+
+const ARRAYS = { uint8: Uint8Array, uint16: Uint16Array, uint32: Uint32Array, int32: Int32Array, float32: Float32Array };
+
+function unpacked([kind, text]) {
+  const letters = atob(text);
+  const bytes = new Uint8Array(letters.length);
+  for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i);
+  return new ARRAYS[kind](bytes.buffer);
+}
+
+const RADIANS = Math.PI / 180;
+const EARTH_RADIUS = 6371.0088;
+
+// Mercator, in radians from the centre of the data: x to the right, y down.
+const north = (degrees) => Math.log(Math.tan(Math.PI / 4 + (Math.max(-85, Math.min(85, degrees)) * RADIANS) / 2));
+const MIDDLE = north(given.centre[1]);
+function flattened({ longitude, latitude }) {
+  return {
+    x: Float64Array.from(unpacked(longitude), (degrees) => degrees * RADIANS),
+    y: Float64Array.from(unpacked(latitude), (degrees) => MIDDLE - north(degrees + given.centre[1])),
+  };
+}
+
+const points = {
+  count: given.points.names.length,
+  names: given.points.names,
+  areas: Array.from(unpacked(given.points.area), (code) => given.points.areas[code] ?? ""),
+  latitude: unpacked(given.points.latitude),
+  longitude: unpacked(given.points.longitude),
+  number: new Map(given.points.names.map((name, i) => [name, i])),
+  ...flattened(given.points),
+};
+const OUTSIDE = points.count;
+
+function distance(one, other) {
+  const [low, high] = [one, other].map((i) => (points.latitude[i] + given.centre[1]) * RADIANS);
+  const across = Math.sin(((points.longitude[one] - points.longitude[other]) * RADIANS) / 2);
+  const along = Math.sin((low - high) / 2);
+  const square = along * along + Math.cos(low) * Math.cos(high) * across * across;
+  return (2 * EARTH_RADIUS * Math.asin(Math.min(1, Math.sqrt(square)))) / given.kilometres;
+}
+
+// Each shape: its rings as [first corner, end], the point it stands for (or -1) and its bounds.
+function readShapes(raw) {
+  const { x, y } = flattened(raw);
+  const [rings, corners, owners] = [raw.rings, raw.corners, raw.points].map(unpacked);
+  let ring = 0, corner = 0;
+  return Array.from(rings, (count, i) => {
+    const shape = { point: owners[i], x, y, rings: [], left: Infinity, right: -Infinity, top: Infinity, bottom: -Infinity };
+    for (const end = ring + count; ring < end; ring++) {
+      shape.rings.push([corner, corner + corners[ring]]);
+      for (const last = corner + corners[ring]; corner < last; corner++) {
+        shape.left = Math.min(shape.left, x[corner]);
+        shape.right = Math.max(shape.right, x[corner]);
+        shape.top = Math.min(shape.top, y[corner]);
+        shape.bottom = Math.max(shape.bottom, y[corner]);
+      }
+    }
+    return shape;
+  });
+}
+const shapes = given.outlines ? readShapes(given.outlines) : [];
+
+function isInside(shape, x, y) {
+  if (x < shape.left || x > shape.right || y < shape.top || y > shape.bottom) return false;
+  let inside = false;
+  for (const [first, end] of shape.rings) {
+    for (let i = first, j = end - 1; i < end; j = i++) {
+      const crosses = shape.y[i] > y !== shape.y[j] > y;
+      if (crosses && x < ((shape.x[j] - shape.x[i]) * (y - shape.y[i])) / (shape.y[j] - shape.y[i]) + shape.x[i]) {
+        inside = !inside;
+      }
+    }
+  }
+  return inside;
+}
+
+// Destination number i owns the pairs start[i] to start[i + 1], in the order of origins.
+function indexed(flows) {
+  flows.run = new Int32Array(points.count).fill(-1);
+  flows.people = new Float64Array(flows.destinations.length);
+  flows.total = 0;
+  flows.destinations.forEach((point, i) => {
+    flows.run[point] = i;
+    for (let pair = flows.start[i]; pair < flows.start[i + 1]; pair++) flows.people[i] += flows.counts[pair];
+    flows.total += flows.people[i];
+  });
+  return flows;
+}
+
+const readFlows = (raw) => indexed(Object.fromEntries(Object.entries(raw).map(([key, value]) => [key, unpacked(value)])));
+const copies = Object.fromEntries(Object.entries(given.flows).map(([name, raw]) => [name, readFlows(raw)]));
+
+const peopleAt = (flows, point) => (flows.run[point] < 0 ? 0 : flows.people[flows.run[point]]);
+
+function pairsOf(flows, point) {
+  const run = flows.run[point];
+  return run < 0 ? [0, 0] : [flows.start[run], flows.start[run + 1]];
+}
+
+// Every origin of a destination in either copy, with the people in both.
+function eachPair(one, other, point, visit) {
+  let [i, iEnd] = pairsOf(one, point);
+  let [j, jEnd] = pairsOf(other, point);
+  while (i < iEnd || j < jEnd) {
+    const left = i < iEnd ? one.origins[i] : Infinity;
+    const right = j < jEnd ? other.origins[j] : Infinity;
+    visit(Math.min(left, right), left <= right ? one.counts[i] : 0, right <= left ? other.counts[j] : 0);
+    if (left <= right) i++;
+    if (right <= left) j++;
+  }
+}
+
+function differenceOf(one, other) {
+  const flows = { destinations: [], start: [0], origins: [], counts: [] };
+  for (let point = 0; point < points.count; point++) {
+    if (one.run[point] < 0 && other.run[point] < 0) continue;
+    eachPair(one, other, point, (origin, a, b) => {
+      if (a === b) return;
+      flows.origins.push(origin);
+      flows.counts.push(a - b);
+    });
+    flows.destinations.push(point);
+    flows.start.push(flows.origins.length);
+  }
+  return indexed(flows);
+}
+
+let difference = null;
+function flowsOf(mode) {
+  if (mode !== "difference") return copies[mode];
+  difference ??= differenceOf(copies.synthetic, copies.original);
+  return difference;
+}
+
+// How large a destination is for the eye: in a difference, the larger of its two numbers.
+function sizeOf(mode, point) {
+  if (mode !== "difference") return peopleAt(copies[mode], point);
+  return Math.max(peopleAt(copies.synthetic, point), peopleAt(copies.original, point));
+}
+
+const NOWHERE = -1;
+
+// What the reader asked for.
+const state = { mode: "synthetic", chosen: NOWHERE, leastPeople: 1, leastFlow: 1, reach: 3 };
+
+const shows = (point) => point === state.chosen || sizeOf(state.mode, point) >= state.leastPeople;
+const goesSomewhere = (point) => sizeOf(state.mode, point) > 0;

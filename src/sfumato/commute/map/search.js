@@ -1,0 +1,89 @@
+// Finding a destination by its name: a text field with a list, as the combobox pattern has it.
+
+const MOST_FOUND = 40;
+
+function matching(words) {
+  const wanted = words.trim().toLowerCase();
+  const rank = (point) => {
+    const name = points.names[point].toLowerCase(), area = points.areas[point].toLowerCase();
+    if (name.startsWith(wanted)) return name === wanted ? 0 : 1;
+    if (area.startsWith(wanted)) return 2;
+    return name.includes(wanted) || area.includes(wanted) ? 3 : Infinity;
+  };
+  const found = [];
+  for (const point of flowsOf(state.mode).destinations) {
+    const place = rank(point);
+    if (place < Infinity) found.push([place, sizeOf(state.mode, point), point]);
+  }
+  found.sort((one, other) => one[0] - other[0] || other[1] - one[1] || one[2] - other[2]);
+  return found.map(([, , point]) => point);
+}
+
+function listenToSearch() {
+  const field = element("search"), list = element("found"), note = element("found-note");
+  let active = -1;
+
+  const close = () => {
+    list.hidden = true;
+    active = -1;
+    field.setAttribute("aria-expanded", "false");
+    field.removeAttribute("aria-activedescendant");
+  };
+
+  const open = () => {
+    const found = matching(field.value);
+    list.replaceChildren(...found.slice(0, MOST_FOUND).map((point, i) =>
+      make("li", { role: "option", id: `found-${i}`, "data-id": points.names[point], "aria-selected": "false" },
+        make("span", {}, ...nameOf(point)), make("b", {}, whole.format(sizeOf(state.mode, point))))));
+    if (!found.length) list.append(make("li", { class: "none" }, "No destination of this name"));
+    active = -1;
+    list.hidden = false;
+    field.setAttribute("aria-expanded", "true");
+    field.removeAttribute("aria-activedescendant");
+    note.textContent = `${whole.format(found.length)} found`;
+  };
+
+  const options = () => [...list.querySelectorAll("[role=option]")];
+  const activate = (next) => {
+    const all = options();
+    if (!all.length) return;
+    all[active]?.setAttribute("aria-selected", "false");
+    active = (next + all.length) % all.length;
+    all[active].setAttribute("aria-selected", "true");
+    all[active].scrollIntoView({ block: "nearest" });
+    field.setAttribute("aria-activedescendant", all[active].id);
+  };
+
+  const take = (option) => {
+    if (!option) return;
+    close();
+    field.value = "";
+    const point = points.number.get(option.dataset.id);
+    choose(point);
+    bringIntoView(point);
+  };
+
+  const keys = {
+    ArrowDown: () => (list.hidden ? open() : activate(active + 1)),
+    ArrowUp: () => (list.hidden ? open() : activate(active < 0 ? -1 : active - 1)),
+    Enter: () => (list.hidden ? open() : take(options()[Math.max(active, 0)])),
+  };
+  field.addEventListener("input", open);
+  field.addEventListener("focus", () => field.value && open());
+  field.addEventListener("click", open);
+  field.addEventListener("blur", close);
+  field.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && !list.hidden) {
+      // The first Escape closes the list; only the next one clears the choice.
+      event.stopPropagation();
+      event.preventDefault();
+      close();
+    } else if (keys[event.key]) {
+      event.preventDefault();
+      keys[event.key]();
+    }
+  });
+  // The field keeps the focus, so that its list is still there when the button is let go.
+  list.addEventListener("mousedown", (event) => event.preventDefault());
+  list.addEventListener("click", (event) => take(event.target.closest("[role=option]")));
+}

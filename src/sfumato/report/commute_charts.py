@@ -1,0 +1,200 @@
+"""The charts of an evaluation of synthetic flows: each a function of the document, for a file and for the page.
+
+The original is grey everywhere; a run keeps its colour from chart to chart.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+
+from sfumato.report.charts import FONT
+from sfumato.report.layers import GRID, INK, PALETTE, QUIET
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+UNITS = {"mi": "miles", "km": "kilometres"}
+PARTS = {"all": "all commutes", "short": "short commutes"}
+ERRORS = {"error": "mean absolute error", "bias": "bias"}
+ORIGINAL, SYNTHETIC = "original", "synthetic"
+WORKERS = "Workers of the destination"
+GREY = "#6b7780"
+RUN_COLOURS = (PALETTE[1], PALETTE[0], *PALETTE[2:])
+DASH_LEGEND = alt.Legend(symbolType="stroke", symbolStrokeWidth=2, symbolSize=500, orient="bottom")
+LONG_LABEL = 32
+WIDTH, HEIGHT = 560, 340
+CAUTION = "Computed on the real data: for the publisher only, not to be published."
+
+
+def figure_chart(document: dict[str, Any], figure: dict[str, Any]) -> alt.LayerChart:
+    """Average distance of destinations by their number of workers, with the mean of each class of destinations."""
+    run, part, unit = figure["run"], figure["part"], UNITS[document["unit"]]
+    colour = colours({ORIGINAL: GREY, SYNTHETIC: run_colours(document)[run]})
+    symbols = alt.Scale(domain=[ORIGINAL, SYNTHETIC], range=["circle", "triangle-up"])
+    shape = alt.Shape("key:N", scale=symbols, title=None, legend=label_legend((ORIGINAL, SYNTHETIC)))
+    ticks = alt.Axis(format=",d", values=[10**n for n in range(9)])
+    x = alt.X("people:Q", scale=alt.Scale(type="log", domain=_people_domain(document)), title=WORKERS, axis=ticks)
+    tall = alt.Scale(domain=[0, _tallest(document, part)], nice=True)
+    y = alt.Y("value:Q", title=f"Average distance ({unit})", scale=tall)
+    points = [dict(zip(figure["points"], row, strict=True)) for row in zip(*figure["points"].values(), strict=True)]
+    classes = [row for row in run_called(document, run)["evaluation"]["sizes"][part] if row["destinations"]]
+    dots, line = (data(rows).transform_fold([ORIGINAL, SYNTHETIC]).encode(x=x, y=y) for rows in (points, classes))
+    line = line.encode(order="people:Q", detail="key:N")
+    drawn = [
+        dots.mark_point(size=16, strokeWidth=1, opacity=0.5, filled=False)
+        .encode(color=colour, shape=shape, tooltip=_figure_tooltip(unit)).properties(name="destinations"),
+        line.mark_line(color="white", strokeWidth=6),
+        line.mark_line(strokeWidth=2.75).encode(color=colour),
+        line.mark_point(size=70, filled=True, opacity=1, stroke="white").encode(color=colour, shape=shape),
+    ]  # fmt: skip
+    return styled(drawn, f"Figure {figure['number']}. {run}, {PARTS[part]}", figure_note(figure))
+
+
+def figure_note(figure: dict[str, Any]) -> str:
+    """Which destinations a figure shows."""
+    shown, everything = len(figure["points"]["people"]), figure["destinations"]
+    some = f"{shown:,} of {everything:,} destinations" if shown < everything else f"{everything:,} destinations"
+    return f"{some}; the lines join the means of all of them by class of the number of workers."
+
+
+def _figure_tooltip(unit: str) -> list[alt.Tooltip]:
+    return [
+        alt.Tooltip("destination:N", title="title"),
+        alt.Tooltip("people:Q", title="Workers", format=","),
+        alt.Tooltip("original:Q", title=f"Original, {unit}", format=".2f"),
+        alt.Tooltip("synthetic:Q", title=f"Synthetic, {unit}", format=".2f"),
+    ]
+
+
+def _people_domain(document: dict[str, Any]) -> list[float]:
+    most = max((people for figure in document["figures"] for people in figure["points"]["people"]), default=1)
+    return [0.8, max(most * 1.2, 10)]
+
+
+def _tallest(document: dict[str, Any], part: str) -> float:
+    """The figures of all runs share one scale, so that they can be compared by eye."""
+    points = [figure["points"] for figure in document["figures"] if figure["part"] == part]
+    return max((value for one in points for side in (ORIGINAL, SYNTHETIC) for value in one[side]), default=0.0) or 1.0
+
+
+def sizes_chart(document: dict[str, Any], part: str) -> alt.LayerChart:
+    """Error and bias of the average distance by number of workers, for the drawn runs."""
+    unit = UNITS[document["unit"]]
+    sizes = {label: run_called(document, label)["evaluation"]["sizes"][part] for label in document["drawn"]}
+    order = [row["size"] for row in document["runs"][0]["evaluation"]["sizes"][part]]
+    rows = [
+        {"run": label, "size": row["size"], "destinations": row["destinations"], "kind": words, "value": row[kind]}
+        for label in sizes for row in sizes[label] if row["destinations"] for kind, words in ERRORS.items()
+    ]  # fmt: skip
+    dashes = alt.Scale(domain=list(ERRORS.values()), range=[[1, 0], [5, 3]])
+    base = data(rows).encode(
+        x=alt.X("size:O", sort=order, title=WORKERS, axis=alt.Axis(labelAngle=0)),
+        y=alt.Y("value:Q", title=f"Error of the average ({unit})"),
+        color=colours(run_colours(document), "run"),
+    )
+    tooltip = [
+        alt.Tooltip("run:N", title="title"),
+        alt.Tooltip("size:N", title="Workers"),
+        alt.Tooltip("destinations:Q", title="Destinations", format=","),
+        alt.Tooltip("kind:N", title="What"),
+        alt.Tooltip("value:Q", title=f"In {unit}", format=".3f"),
+    ]
+    line = base.mark_line(strokeWidth=2)
+    drawn = [
+        data([{"zero": 0}]).mark_rule(color=QUIET).encode(y="zero:Q"),
+        line.encode(strokeDash=alt.StrokeDash("kind:N", scale=dashes, title=None, legend=DASH_LEGEND)),
+        base.mark_point(filled=True, size=55, opacity=1).encode(tooltip=tooltip).properties(name="classes"),
+    ]
+    return styled(drawn, f"Error by number of workers, {PARTS[part]}")
+
+
+def bins_chart(document: dict[str, Any]) -> alt.LayerChart:
+    """The distribution of distances: the original as bars as wide as their bins, the drawn runs as steps over them."""
+    unit = UNITS[document["unit"]]
+    bins = document["runs"][0]["evaluation"]["bins"]
+    columns = {ORIGINAL: bins["original"]}
+    columns |= {label: run_called(document, label)["evaluation"]["bins"]["synthetic"] for label in document["drawn"]}
+    original, *others = _steps(bins["from"], list(columns.values()))
+    steps = [row | {"key": label} for label, rows in zip(document["drawn"], others, strict=True) for row in rows]
+    x = alt.X("start:Q", title=f"Distance ({unit})", scale=alt.Scale(nice=False))
+    y = alt.Y("height:Q", title=f"Share of people per {unit.removesuffix('s')}", axis=alt.Axis(format="~%"))
+    colour = colours({ORIGINAL: GREY} | run_colours(document))
+    words = {"bin": "title"} | {f"share_{i}": f"{label}, of people" for i, label in enumerate(columns)}
+    bars = data([row | {"key": ORIGINAL} for row in original[:-1]]).mark_rect(opacity=0.5, stroke="white")
+    tooltip = [alt.Tooltip(f"{field}:N", title=title) for field, title in words.items()]
+    line = data(steps).mark_line(interpolate="step-after", strokeWidth=2.5)
+    drawn = [
+        bars.encode(x=x, x2="end:Q", y=y, y2=alt.datum(0), color=colour, tooltip=tooltip).properties(name="bins"),
+        line.encode(x=x, y=y, color=colour),
+    ]
+    return styled(drawn, "How far people travel")
+
+
+def _steps(starts: list[float], columns: list[list[int]]) -> list[list[dict[str, Any]]]:
+    """The bins in use with the share of people per unit of distance; a last step closes each outline.
+
+    The last bin of all has no end and is drawn as wide as the one before.
+    """
+    ends = [*starts[1:], 2 * starts[-1] - starts[-2]]
+    labels = [*(f"{start:g}–{end:g}" for start, end in pairwise(starts)), f"{starts[-1]:g} or more"]
+    used = max((i + 1 for people in columns for i, n in enumerate(people) if n), default=1)
+    shares = [[n / max(sum(people), 1) for n in people] for people in columns]
+    bins: list[dict[str, Any]] = [
+        {"start": starts[i], "end": ends[i], "bin": labels[i]}
+        | {f"share_{k}": f"{share[i]:.2%}" for k, share in enumerate(shares)}
+        for i in range(used)
+    ]
+    return [
+        [one | {"height": share[i] / (one["end"] - one["start"])} for i, one in enumerate(bins)]
+        + [{"start": ends[used - 1], "height": 0.0}]
+        for share in shares
+    ]
+
+
+def run_colours(document: dict[str, Any]) -> dict[str, str]:
+    """The colour of every drawn run."""
+    return {label: RUN_COLOURS[i % len(RUN_COLOURS)] for i, label in enumerate(document["drawn"])}
+
+
+def run_called(document: dict[str, Any], label: str) -> dict[str, Any]:
+    """The run of a label."""
+    found: dict[str, Any] = next(run for run in document["runs"] if run["label"] == label)
+    return found
+
+
+def colours(chosen: dict[str, str], field: str = "key") -> alt.Color:
+    """A colour for each value of a field."""
+    scale = alt.Scale(domain=list(chosen), range=list(chosen.values()))
+    return alt.Color(f"{field}:N", scale=scale, title=None, legend=label_legend(chosen))
+
+
+def label_legend(labels: Iterable[str]) -> alt.Legend:
+    """A legend of labels, below one another where some are long."""
+    return alt.Legend(columns=1 if any(len(label) > LONG_LABEL for label in labels) else 2)
+
+
+def data(rows: list[dict[str, Any]]) -> alt.Chart:
+    """A chart of some rows, still without marks."""
+    return alt.Chart(alt.InlineData(values=rows))
+
+
+def styled(drawn: list[alt.Chart], title: str, *notes: str) -> alt.LayerChart:
+    """Layers in the look of the report. A file can be passed on without the page, so it says itself what it is."""
+    sizes = {"labelFontSize": 12, "titleFontSize": 13, "titleFontWeight": 600, "titleColor": INK}
+    lines = {"gridColor": GRID, "domainColor": QUIET, "tickColor": QUIET}
+    symbols = {"symbolSize": 80, "symbolOpacity": 1, "labelLimit": 420, "orient": "top"}
+    heading = {"anchor": "start", "fontSize": 15, "color": INK, "subtitleColor": QUIET, "subtitleFontSize": 12}
+    chart: alt.LayerChart = (
+        alt.LayerChart(layer=drawn)
+        .properties(width=WIDTH, height=HEIGHT, padding=12)
+        .properties(title=alt.TitleParams(title, subtitle=[*notes, CAUTION], limit=WIDTH))
+        .configure(font=FONT, background="white", aria=False)
+        .configure_view(stroke=None)
+        .configure_axis(**sizes, **lines, labelColor=QUIET, titlePadding=8)
+        .configure_legend(**sizes, **symbols, labelColor=INK)
+        .configure_title(**heading, subtitlePadding=5, offset=10)
+    )
+    return chart

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from benchmarks import paper, private, scale, speed, whole
+from benchmarks import commuting, paper, private, scale, speed, whole
 
 BENCHMARKS = {
     "start": whole.start,
@@ -18,6 +18,7 @@ BENCHMARKS = {
     "queries": private.queries,
     "privbayes": private.privbayes,
     "paper": paper.paper,
+    "commuting": commuting.commuting,
 }
 
 PRIVATE = ("privbayes",)

@@ -15,9 +15,14 @@ TRAINING_ROWS = 30_162
 ALL_ROWS = 45_222
 
 
+def data_folder() -> Path:
+    """Where the real data lies."""
+    return Path(os.environ.get("SFUMATO_DATA", Path(__file__).parents[1] / ".." / "shared" / "data"))
+
+
 def folder() -> Path:
     """Where the real data lies."""
-    return Path(os.environ.get("SFUMATO_DATA", Path(__file__).parents[1] / ".." / "shared" / "data")) / "adult"
+    return data_folder() / "adult"
 
 
 def schema() -> sf.Schema:

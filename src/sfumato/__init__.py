@@ -16,14 +16,16 @@ _HOMES = {
     "Anatomy": "methods",
     "ApproximateDP": "privacy.claims",
     "BetaLikeness": "privacy.requirements",
-    "DeltaDisclosure": "privacy.requirements",
     "DPCube": "methods",
     "DPMethod": "methods",
+    "DeltaDisclosure": "privacy.requirements",
     "DiffGen": "methods",
     "DiffMulti": "methods",
     "Dirichlet": "methods",
     "DistinctLDiversity": "privacy.requirements",
+    "Domain": "commute.domain",
     "EntropyLDiversity": "privacy.requirements",
+    "Flows": "commute.flows",
     "Frontier": "trials.frontier",
     "FullSuppression": "methods",
     "HeldOut": "workloads.learning",
@@ -40,8 +42,12 @@ _HOMES = {
     "Mondrian": "methods",
     "NoGuarantee": "privacy.claims",
     "Original": "methods",
+    "Places": "commute.places",
+    "Prior": "commute.prior",
     "PrivBayes": "methods",
     "PrivTree": "methods",
+    "ProbabilisticDP": "privacy.claims",
+    "Promise": "privacy.dirichlet",
     "PureDP": "privacy.claims",
     "QuadTree": "methods",
     "RPS": "methods",
@@ -50,6 +56,7 @@ _HOMES = {
     "Schema": "schema",
     "SfumatoError": "errors",
     "Syntactic": "privacy.claims",
+    "Synthesizer": "commute.synthesis",
     "TCloseness": "privacy.requirements",
     "Table": "engines",
     "cluster_labels": "workloads.clustering",
@@ -58,6 +65,7 @@ _HOMES = {
     "hold_out": "workloads.holdout",
     "measure": "trials.measure",
     "propose": "engines.propose",
+    "publish_flows": "commute.publication",
     "publish_to": "methods.publication",
     "read": "engines",
     "read_published": "release",
@@ -80,7 +88,9 @@ __all__ = [
     "DiffMulti",
     "Dirichlet",
     "DistinctLDiversity",
+    "Domain",
     "EntropyLDiversity",
+    "Flows",
     "Frontier",
     "FullSuppression",
     "HeldOut",
@@ -95,8 +105,12 @@ __all__ = [
     "Mondrian",
     "NoGuarantee",
     "Original",
+    "Places",
+    "Prior",
     "PrivBayes",
     "PrivTree",
+    "ProbabilisticDP",
+    "Promise",
     "PureDP",
     "QuadTree",
     "RecursiveLDiversity",
@@ -104,6 +118,7 @@ __all__ = [
     "Schema",
     "SfumatoError",
     "Syntactic",
+    "Synthesizer",
     "TCloseness",
     "Table",
     "__version__",
@@ -113,6 +128,7 @@ __all__ = [
     "hold_out",
     "measure",
     "propose",
+    "publish_flows",
     "publish_to",
     "read",
     "read_published",
@@ -121,6 +137,12 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from sfumato.commute.domain import Domain
+    from sfumato.commute.flows import Flows
+    from sfumato.commute.places import Places
+    from sfumato.commute.prior import Prior
+    from sfumato.commute.publication import publish_flows
+    from sfumato.commute.synthesis import Synthesizer
     from sfumato.engines import Table, read
     from sfumato.engines.propose import propose
     from sfumato.errors import SfumatoError
@@ -144,7 +166,8 @@ if TYPE_CHECKING:
         QuadTree,
     )
     from sfumato.methods.publication import publish_to
-    from sfumato.privacy.claims import ApproximateDP, NoGuarantee, PureDP, Syntactic
+    from sfumato.privacy.claims import ApproximateDP, NoGuarantee, ProbabilisticDP, PureDP, Syntactic
+    from sfumato.privacy.dirichlet import Promise
     from sfumato.privacy.ledger import Ledger
     from sfumato.privacy.requirements import (
         AlphaK,

@@ -179,7 +179,7 @@ def test_the_page_is_drawn_without_complaint_or_network(regions: Browser, folder
     assert not regions.evaluate("Boolean(document.querySelector('.banner, .modes input'))")
     by_size = sorted(figures_by(synthetic, "region", MILE).items(), key=lambda pair: (-pair[1]["people"], pair[0]))
     assert regions.evaluate(ROWS) == [[name, f"{figures['people']:,}"] for name, figures in by_size[:10]]
-    assert len(set(pixels(regions, [(x, 400) for x in range(200, 900, 5)]))) > 20
+    assert len(set(pixels(regions, [(x, 400) for x in range(200, 900, 5)]))) > 10
 
 
 @pytest.mark.parametrize(("page", "by", "name"), [("regions", "region", "r22"), ("places", None, "p0002")])
@@ -233,11 +233,11 @@ def test_the_keyboard_alone_is_enough(publisher: Browser, synthetic: Flows) -> N
     for _ in range(40):
         press(publisher, "Tab")
         seen.append(publisher.evaluate("document.activeElement.id || document.activeElement.value"))
-        outline = publisher.evaluate(
-            "[document.activeElement, document.activeElement.nextElementSibling]"
-            ".some(one => one && getComputedStyle(one).outlineStyle === 'solid')"
-        )
-        assert outline, seen
+        outline = publisher.evaluate("""(() => {
+            const one = document.activeElement, isClear = getComputedStyle(one).opacity === "0";
+            return getComputedStyle(isClear ? one.nextElementSibling : one).outlineStyle;
+        })()""")
+        assert outline == "solid", seen
         if seen[-1] == "reach":
             break
     assert seen == [
@@ -466,8 +466,16 @@ def test_dark_and_light(browser: Browser, folder: Path) -> None:
     assert dark < 150 < 600 < light
 
 
-@pytest.mark.parametrize("size", [(390, 844), (820, 1180), (1024, 620), (1440, 900)])
-@pytest.mark.parametrize("hash_", ["", "#to=r22&show=difference"])
+@pytest.mark.parametrize(
+    ("size", "hash_"),
+    [
+        ((390, 844), ""),
+        ((390, 844), "#to=r22&show=difference"),
+        ((820, 1180), ""),
+        ((1024, 620), "#to=r22"),
+        ((1440, 900), "#to=r22&show=difference"),
+    ],
+)
 def test_nothing_sticks_out_and_the_map_is_in_sight(
     browser: Browser, folder: Path, size: tuple[int, int], hash_: str
 ) -> None:
@@ -494,6 +502,19 @@ def test_nasty_names_do_nothing(browser: Browser, tmp_path: Path) -> None:
     assert NASTY in text(page, "#found")
     assert page.evaluate("window.harmed") is None
     assert page.errors == []
+
+
+def test_almost_nothing_is_still_a_map(browser: Browser, tmp_path: Path) -> None:
+    places = grid()
+    for people in ([], [3]):
+        one = np.array(people, dtype=np.int64)
+        page = draw_map(Flows.of_pairs(places, one, one, one), by="region", outlines=squares(), original=None)
+        (tmp_path / "little.html").write_text(page, encoding="utf-8")
+        shown = opened(browser, tmp_path / "little.html")
+        assert text(shown, "[data-figure=people-synthetic]") == str(sum(people))
+        assert text(shown, "[data-figure=mean-synthetic]") == ("0.0 mi" if people else "–")
+        press(shown, "Escape")
+        assert shown.errors == []
 
 
 def frame_times(page: Browser, steps: int = 30) -> list[float]:

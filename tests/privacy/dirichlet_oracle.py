@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import product
 from math import comb, factorial, floor, prod
 from typing import TYPE_CHECKING
@@ -230,6 +230,18 @@ def power(polynomial: np.ndarray, exponent: int) -> np.ndarray:
     return result
 
 
+@cache
+def _mixture_over_kept(places: Exchangeable, occupied: int, growth: float) -> np.ndarray:
+    """The mean over the number of kept empty places of their series below the limit, over the urn's."""
+    n, empty = places.n, series(places.alpha, places.n, places.limit(0, growth))
+    numbers, chances = places.kept(places.k - occupied)
+    mixture, at = np.zeros(n + 1), power(empty, int(numbers[0]))
+    for number, chance in zip(numbers, chances, strict=True):
+        mixture += chance * at / series(n + places.alpha * (occupied + number), n)[n]
+        at = np.convolve(at, empty)[: n + 1]
+    return mixture
+
+
 @dataclass(frozen=True)
 class Exchangeable:
     """n people, n draws, and k places that are all alike: mass α, kept with probability `keep` where empty."""
@@ -264,14 +276,17 @@ class Exchangeable:
         for people, places in Counter(data).items():
             one = series(people + self.alpha, n, self.limit(people, growth))
             occupied = np.convolve(occupied, power(one, places))[: n + 1]
-        empty = series(self.alpha, n, self.limit(0, growth))
-        numbers, chances = self.kept(self.k - len(data))
-        below, at = 0.0, power(empty, int(numbers[0]))
+        return 1 - float(occupied @ _mixture_over_kept(self, len(data), growth)[::-1])
+
+    def exceeding(self, people: int, growth: float) -> float:
+        """The probability that a place with so many people is drawn more often than its limit, the others in one place."""
+        n, others = self.n, int(people < self.n)
+        place, total = series(people + self.alpha, n, self.limit(people, growth)), 0.0
+        numbers, chances = self.kept(self.k - 1 - others)
         for number, chance in zip(numbers, chances, strict=True):
-            everything = series(n + self.alpha * (len(data) + number), n)[n]
-            below += chance * np.convolve(occupied, at)[n] / everything
-            at = np.convolve(at, empty)[: n + 1]
-        return float(chances.sum() - below)
+            rest = n - people + self.alpha * (others + number)
+            total += chance * float(place @ series(rest, n)[::-1]) / series(people + self.alpha + rest, n)[n]
+        return 1 - total
 
     def inverse_mass(self, surely: int, perhaps: int) -> float:
         """The mean of 1/rising(n + mass of the kept places, n), of which some are kept surely and others perhaps."""

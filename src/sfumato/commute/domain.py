@@ -86,7 +86,8 @@ class Resolution:
         outside = beyond == OUTSIDE
         everywhere = Partition(np.zeros(len(places), dtype=np.int32), (OUTSIDE,))
         partition = everywhere if outside else places.partition(beyond)
-        index = PlaceIndex.build(places, prior.class_of(places), partition.codes)
+        near = radius > 0 and (radius < EVERYWHERE or bool(prior.edges))
+        index = PlaceIndex.build(places, prior.class_of(places), partition.codes, near=near)
         codes = partition.codes[index.order]
         start = np.searchsorted(codes, np.arange(len(partition.labels) + 1))
         centres = np.add.reduceat(index.points, start[:-1]) / np.diff(start)[:, None]

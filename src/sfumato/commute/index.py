@@ -44,11 +44,16 @@ class PlaceIndex:
         return position
 
     @staticmethod
-    def build(places: Places, kinds: NDArray[np.integer], grouped: NDArray[np.integer] | None = None) -> PlaceIndex:
-        """Index the places; those of one group, and within it of one kind, stand together."""
-        codes = _curve(places)
-        keys = (codes, kinds) if grouped is None else (codes, kinds, grouped)
-        order = np.lexsort(keys)
+    def build(
+        places: Places, kinds: NDArray[np.integer], grouped: NDArray[np.integer], *, near: bool = True
+    ) -> PlaceIndex:
+        """Index the places; those of one group, and within it of one kind, stand together.
+
+        Without `near`, neighbours are not kept together, and all places lie in one ring.
+        """
+        if not near:
+            return PlaceIndex._plain(places, kinds, grouped)
+        order = np.lexsort((_curve(places), kinds, grouped))
         points = np.ascontiguousarray(places.points[order])
         balls, first, size = [], [0], LEAF
         while True:
@@ -58,11 +63,18 @@ class PlaceIndex:
             if len(starts) <= FAN:
                 break
             size *= FAN
-        sorted_kinds = kinds[order].astype(np.int64)
         return PlaceIndex(
-            order.astype(np.int64), points, sorted_kinds, np.flatnonzero(np.diff(sorted_kinds)) + 1,
-            np.concatenate(balls), np.array(first, dtype=np.int64),
+            order.astype(np.int64), points, *_sorted(kinds, order), np.concatenate(balls),
+            np.array(first, dtype=np.int64),
         )
+
+    @staticmethod
+    def _plain(places: Places, kinds: NDArray[np.integer], grouped: NDArray[np.integer]) -> PlaceIndex:
+        alike = not (np.ptp(kinds) or np.ptp(grouped))
+        order = np.arange(len(places)) if alike else np.lexsort((kinds, grouped))
+        points = places.points if alike else places.points[order]
+        none = np.empty((0, 4)), np.zeros(1, dtype=np.int64)
+        return PlaceIndex(order, points, *_sorted(kinds, order), *none)
 
     def rings(
         self, centre: NDArray[np.float64], edges: NDArray[np.float64]
@@ -71,8 +83,16 @@ class PlaceIndex:
 
         Ring r lies beyond r of the edges, which are chords.
         """
-        starts, ring = _walk(centre, edges, self.points, self.balls, self.first_ball)
-        return _split(starts, ring, self.kinds, self.changes)
+        starts = rings = np.zeros(1, dtype=np.int64)
+        if len(edges):
+            starts, rings = _walk(centre, edges, self.points, self.balls, self.first_ball)
+        return _split(starts, rings, self.kinds, self.changes)
+
+
+def _sorted(kinds: NDArray[np.integer], order: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The kinds in this order, and where they change."""
+    found = kinds[order].astype(np.int64)
+    return found, np.flatnonzero(np.diff(found)) + 1
 
 
 def chords(kilometres: Sequence[float]) -> NDArray[np.float64]:

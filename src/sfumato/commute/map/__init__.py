@@ -39,7 +39,7 @@ BANNER = (
     '<aside class="banner" role="note" aria-label="Handling"><strong>Contains original data:</strong> '
     "<span>for the publisher’s eyes only; do not publish.</span></aside>"
 )
-SCRIPTS = ("data.js", "view.js", "density.js", "paint.js", "panel.js", "search.js", "page.js")
+SCRIPTS = ("data.js", "view.js", "density.js", "paint.js", "panel.js", "legend.js", "search.js", "page.js")
 
 
 @dataclass(frozen=True, eq=False)

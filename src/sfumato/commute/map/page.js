@@ -11,7 +11,6 @@ function refresh() {
   gatherOrigins();
   showPanel();
   showCounts();
-  showLegend();
   showTip(NOWHERE);
   announce();
   repaint();
@@ -106,7 +105,6 @@ function fitCanvas() {
   canvas.width = Math.round(screen.width * screen.ratio);
   canvas.height = Math.round(screen.height * screen.ratio);
   setView(isFirst || isWhole ? wholeView() : view);
-  gatherOrigins();
   repaint();
 }
 

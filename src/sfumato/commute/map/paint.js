@@ -6,7 +6,7 @@ const OVERSCAN = 1.4; // The picture reaches beyond the canvas, so that a drag d
 const MOST_CELLS = 3e6;
 const MANY = 2000;
 const LARGEST = 26, SMALLEST = 1.6, LARGEST_DOT = 9;
-const SHARE_OF_AREA = 0.055; // Origins together cover no more of the canvas than this.
+const SHARE_OF_AREA = 0.055; // Origins together cover no more of the canvas than this, unless one looks closer.
 
 const colours = {};
 function readColours() {
@@ -91,13 +91,14 @@ async function paintBackdrop() {
   brush.scale(screen.ratio, screen.ratio);
   const at = (x, y) => [(x - target.x) * target.scale + width / 2, (y - target.y) * target.scale + height / 2];
   paintOutlines(brush, at);
+  setGrowth();
   if (state.chosen === NOWHERE) {
     const lines = await paintLines(target, width, height, isStale);
     if (!lines) return;
     brush.drawImage(lines.picture, 0, 0, width, height);
     paintBorders(brush, at);
     showLegend(lines.most);
-  }
+  } else showLegend();
   paintDots(brush, at, width, height);
   if (state.chosen !== NOWHERE) paintChosen(brush, at, width, height);
   backdrop = { image, view: target, width, height };
@@ -154,7 +155,7 @@ function paintDots(brush, at, width, height) {
   let most = 1;
   for (const point of all) most = Math.max(most, sizeOf(state.mode, point));
   const grow = state.chosen === NOWHERE ? LARGEST_DOT / Math.sqrt(most) : 0;
-  const smallest = all.length > MANY ? 0.8 : 2;
+  const smallest = all.length > MANY ? 0.8 * closeness() : 2;
   Object.assign(brush, { fillStyle: colours.dot, strokeStyle: colours.paper, lineWidth: 0.8 });
   brush.globalAlpha = (all.length > MANY ? 0.6 : 0.85) * (state.chosen === NOWHERE ? 1 : 0.4);
   for (const point of all) {
@@ -171,23 +172,26 @@ function paintDots(brush, at, width, height) {
 
 // The origins of the chosen destination, the largest first so that small ones lie on top.
 let origins = [], isOrigin = new Set(), growth = 1;
+const closeness = () => between(1, Math.sqrt(view.scale / wholeView().scale), 4);
 function gatherOrigins() {
   origins = [];
   isOrigin = new Set();
   if (state.chosen === NOWHERE) return;
   const flows = flowsOf(state.mode);
   const [first, end] = pairsOf(flows, state.chosen);
-  let total = 0;
   for (let pair = first; pair < end; pair++) {
     const people = flows.counts[pair], size = Math.abs(people);
     if (flows.origins[pair] === OUTSIDE || size < state.leastFlow) continue;
     origins.push({ point: flows.origins[pair], people, size });
     isOrigin.add(flows.origins[pair]);
-    total += size;
   }
   origins.sort((one, other) => other.size - one.size);
-  const room = Math.sqrt((SHARE_OF_AREA * screen.width * screen.height) / (Math.PI * Math.max(total, 1)));
-  growth = Math.min(LARGEST / Math.sqrt(origins[0]?.size ?? 1), 6, room);
+}
+
+function setGrowth() {
+  const total = origins.reduce((sum, { size }) => sum + size, 1);
+  const room = Math.sqrt((SHARE_OF_AREA * screen.width * screen.height) / (Math.PI * total));
+  growth = Math.min(LARGEST / Math.sqrt(origins[0]?.size ?? 1), 6, room * closeness());
 }
 const radiusOf = (size) => Math.max(SMALLEST, growth * Math.sqrt(size));
 

@@ -1,4 +1,4 @@
-// Words and figures around the map: the panel, the legend, the scale and the tip.
+// Words and figures beside the map: the panel, and the tip under the mouse.
 
 const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const tenth = new Intl.NumberFormat("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
@@ -24,16 +24,17 @@ function make(tag, attributes = {}, ...children) {
 
 // People, distance and nearness of one destination, or of all together.
 function figuresOf(flows, point) {
-  const runs = point === NOWHERE ? flows.destinations.map((_, i) => i) : flows.run[point] < 0 ? [] : [flows.run[point]];
-  const sum = { people: 0, origins: 0, known: 0, distance: 0, near: 0 };
+  const runs = point === NOWHERE ? flows.destinations.keys() : flows.run[point] < 0 ? [] : [flows.run[point]];
+  const sum = { people: 0, destinations: 0, origins: 0, known: 0, distance: 0, near: 0 };
   for (const run of runs) {
     sum.people += flows.people[run];
+    sum.destinations++;
     sum.origins += flows.start[run + 1] - flows.start[run];
     sum.known += flows.known[run];
     sum.distance += flows.distance[run];
     sum.near += flows.near[run * given.reaches.length + state.reach];
   }
-  return { ...sum, destinations: runs.length, mean: sum.distance / sum.known, share: sum.near / sum.known };
+  return { ...sum, mean: sum.distance / sum.known, share: sum.near / sum.known };
 }
 
 function figureLines(point) {
@@ -63,7 +64,8 @@ function figureTable(point) {
   const figures = Object.fromEntries(Object.entries(copies).map(([name, flows]) => [name, figuresOf(flows, point)]));
   const table = make("table", { class: "figures" }, make("caption", { class: "spoken" }, "Figures"));
   if (columns().length > 1) {
-    table.append(make("thead", {}, make("tr", {}, make("td"), ...columns().map((name) => make("th", { scope: "col" }, NAMES[name])))));
+    const headings = columns().map((name) => make("th", { scope: "col" }, NAMES[name]));
+    table.append(make("thead", {}, make("tr", {}, make("td"), ...headings)));
   }
   const body = table.appendChild(make("tbody"));
   for (const [name, value, text, differs, key] of figureLines(point)) {
@@ -164,7 +166,8 @@ function showPanel() {
 
 function showDestination(panel, point) {
   const clear = make("button", { type: "button", id: "clear", onclick: () => choose(NOWHERE) }, "All destinations");
-  const heading = make("h2", { tabindex: -1 }, make("small", {}, given.kind === "place" ? "Destination" : `Destination (${given.kind})`), points.names[point]);
+  const kind = given.kind === "place" ? "Destination" : `Destination (${given.kind})`;
+  const heading = make("h2", { tabindex: -1 }, make("small", {}, kind), points.names[point]);
   if (points.areas[point]) heading.append(make("small", {}, points.areas[point]));
   const head = make("div", { class: "head" }, heading, clear);
   const isEmpty = !goesSomewhere(point);
@@ -175,76 +178,7 @@ function showDestination(panel, point) {
 
 function announce() {
   const size = state.chosen === NOWHERE ? "" : people(sizeOf(state.mode, state.chosen));
-  element("status").textContent = size ? `${points.names[state.chosen]}: ${size}, ${NAMES[state.mode].toLowerCase()}` : "All destinations";
-}
-
-function showLegend(most = 1) {
-  const kind = state.mode === "difference" ? "difference" : "people";
-  const parts = state.chosen === NOWHERE ? densityLegend(kind, most) : originLegend(kind);
-  element("legend").replaceChildren(...parts);
-}
-
-const RAMP_WIDTH = 180;
-function swatch(ramp, faint) {
-  const made = make("canvas", { width: RAMP_WIDTH, height: 12, "aria-hidden": "true" });
-  const image = new ImageData(RAMP_WIDTH, 12), colours = new Uint32Array(image.data.buffer);
-  colours.forEach((_, i) => {
-    const x = i % RAMP_WIDTH, isGap = faint && (x + Math.floor(i / RAMP_WIDTH)) % (2 * STRIPE) >= STRIPE;
-    colours[i] = (isGap ? faint : ramp)[Math.floor((255 * x) / RAMP_WIDTH)];
-  });
-  made.getContext("2d").putImageData(image, 0, 0);
-  return made;
-}
-
-// Powers of ten along the logarithmic ramp.
-function ticks(most) {
-  const made = make("div", { class: "ticks" });
-  for (let value = 1; value <= Math.max(most, 1); value *= 10) {
-    const tick = made.appendChild(make("span", {}, compact.format(value)));
-    tick.style.left = `${(100 * Math.log1p(value)) / Math.log1p(Math.max(most, 1))}%`;
-  }
-  return made;
-}
-
-function densityLegend(kind, most) {
-  const ramps = rampsOf(state.mode);
-  const line = (text, ...ramp) => make("div", { class: "key" }, make("div", { class: "ramp" }, swatch(...ramp), ticks(most)), make("span", {}, text));
-  const what = "People whose straight line passes here";
-  if (kind === "people") return [make("b", {}, what), line("", ramps.more)];
-  return [make("b", {}, "Synthetic less original"), make("div", {}, what), line("+ more", ramps.more), line("− fewer, striped", ramps.fewer, ramps.faint)];
-}
-
-function originLegend(kind) {
-  const most = origins[0]?.size ?? 1;
-  const sizes = [...new Set([most, Math.round(most / 4), Math.round(most / 16)].map(rounded))].filter((size) => size > 0);
-  const circle = (size, name) => {
-    const made = make("i", { class: `circle ${name}`, "aria-hidden": "true" });
-    made.style.width = made.style.height = `${2 * radiusOf(size)}px`;
-    return made;
-  };
-  const row = make("div", { class: "key" }, ...sizes.flatMap((size) => [circle(size, kind === "people" ? "people" : "more"), make("span", {}, whole.format(size))]));
-  const target = make("div", { class: "key" }, make("i", { class: "diamond", "aria-hidden": "true" }), make("span", {}, "destination"));
-  if (kind === "people") return [make("b", {}, "People by origin"), row, target];
-  const cue = make("div", { class: "key" }, circle(most / 8, "more"), make("span", {}, "+ more"), circle(most / 8, "fewer"), make("span", {}, "− fewer, hollow"));
-  return [make("b", {}, "Synthetic less original"), row, cue, target];
-}
-
-// A number of one leading digit, as scales have them.
-function rounded(value) {
-  const unit = 10 ** Math.floor(Math.log10(Math.max(value, 1)));
-  return Math.floor(value / unit) * unit;
-}
-
-const WIDEST_SCALE = 110;
-function showScale() {
-  const latitude = 2 * Math.atan(Math.exp(MIDDLE - view.y)) - Math.PI / 2;
-  const perPixel = (EARTH_RADIUS * Math.cos(latitude)) / view.scale / given.kilometres;
-  const exact = WIDEST_SCALE * perPixel;
-  const unit = 10 ** Math.floor(Math.log10(exact));
-  const length = [5, 2, 1].find((step) => step * unit <= exact) * unit;
-  const bar = element("scale");
-  bar.style.width = `${length / perPixel}px`;
-  bar.textContent = `${Number(length.toPrecision(1))} ${given.unit}`;
+  element("status").textContent = size ? `${points.names[state.chosen]}: ${size}, ${state.mode}` : "All destinations";
 }
 
 function showTip(point, left, top) {

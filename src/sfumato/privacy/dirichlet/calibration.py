@@ -20,6 +20,7 @@ from sfumato.compiled import compiled
 from sfumato.errors import ParameterError, UnsatisfiableError
 from sfumato.privacy.dirichlet.disclosure import disclosure_bound, shrinking_factor
 from sfumato.privacy.dirichlet.prior import LARGEST_MASS, UNIT, Shape, whole_masses
+from sfumato.privacy.loss import exact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -45,7 +46,7 @@ class Promise:
     reject: bool = False
 
     def __post_init__(self) -> None:
-        if not (isfinite(self.epsilon) and 0 < self.epsilon <= LARGEST_EPSILON):
+        if exact(self.epsilon) > LARGEST_EPSILON:
             most = f"{LARGEST_EPSILON:g}"
             raise ParameterError(f"epsilon is {self.epsilon}; expected a number above 0 and at most {most}")
         if self.rule not in RULES:
@@ -53,7 +54,7 @@ class Promise:
         if self.rule == "pure":
             if self.delta:
                 raise ParameterError("the pure rule promises epsilon alone; leave delta out")
-        elif not 0 < self.delta < 1:
+        elif exact(self.delta, "delta") >= 1:
             raise ParameterError(f"delta is {self.delta}; expected a number above 0 and below 1")
         if self.synthesis <= 0:
             raise ParameterError("epsilon is too small for rejection at this delta")

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -109,4 +108,5 @@ def _against_dense() -> Result:
             random.multinomial(PEOPLE, weights / weights.sum())
 
     peer = best_of(3, dense) / 5
-    return ratio(f"A destination of {PEOPLE} people among {PAPER_PLACES:,} places, against a dense vector", 200, peer, ours)
+    what = f"A destination of {PEOPLE} people among {PAPER_PLACES:,} places, against a dense vector"
+    return ratio(what, 200, peer, ours)

@@ -60,6 +60,7 @@ _HOMES = {
     "TCloseness": "privacy.requirements",
     "Table": "engines",
     "cluster_labels": "workloads.clustering",
+    "commuters": "samples.commuters",
     "cross_validate": "workloads.holdout",
     "frontier": "trials.frontier",
     "hold_out": "workloads.holdout",
@@ -123,6 +124,7 @@ __all__ = [
     "Table",
     "__version__",
     "cluster_labels",
+    "commuters",
     "cross_validate",
     "frontier",
     "hold_out",
@@ -182,6 +184,7 @@ if TYPE_CHECKING:
     )
     from sfumato.release import Release, read_published
     from sfumato.report import write_report
+    from sfumato.samples.commuters import commuters
     from sfumato.samples.town import residents
     from sfumato.schema import Schema
     from sfumato.trials.frontier import Frontier, frontier

@@ -11,12 +11,16 @@ from itertools import product
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from privacy.dirichlet_oracle import VIEWS, Laws, Mechanism, growth_of, pairs_by_row
 from sfumato.errors import UnsatisfiableError
-from sfumato.privacy.dirichlet import UNIT, Calibration, Promise, Shape
+from sfumato.privacy.dirichlet import UNIT, Calibration, Promise, Shape, promised_epsilon
 from sfumato.privacy.dirichlet.calibration import Rule, pure_alpha
+from sfumato.privacy.dirichlet.disclosure import disclosure_bound
 
+ROUNDING = 1 + 1e-12
 SIZES = [(1, 2), (1, 4), (2, 2), (2, 3), (3, 2), (3, 4), (4, 3)]
 
 
@@ -115,10 +119,9 @@ def test_promises_are_kept(name: str, given: list[Promise]) -> None:
 )
 @pytest.mark.parametrize("name", DROPPING)
 def test_promises_are_kept_when_places_are_dropped(name: str, given: list[Promise]) -> None:
-    """Some are refused; at least one per promise and half of the sizes must not be."""
+    """Some are refused; half of them must not be."""
     found = [(promise, mechanism, is_kept(promise, laws)) for promise, mechanism, laws in cases(name, given)]
     assert [(promise, mechanism) for promise, mechanism, kept in found if not kept] == []
-    print(name,len(found),len(given)*len(SIZES))
     assert len(found) >= len(given) * len(SIZES) / 2
 
 
@@ -171,6 +174,46 @@ def test_the_two_views_of_a_table_differ_where_places_are_dropped(keep: str, dif
     found = {data: [laws.disclosing(data, growth, pairs) for pairs in VIEWS.values()] for data in laws.of}
     assert not any((by_row & ~by_multiset).any() for by_row, by_multiset in found.values())
     assert any((by_row != by_multiset).any() for by_row, by_multiset in found.values()) is differ
+
+
+@st.composite
+def mechanisms(draw: st.DrawFn) -> Mechanism:
+    """Any prior on up to four places, with or without dropping, drawing more or fewer people than there are."""
+    k = draw(st.integers(2, 4))
+    alphas = st.sampled_from([0.01, 0.1, 0.5, 1.0, 1.5, 4.0, 20.0])
+    keep = st.just(1.0) if draw(st.booleans()) else st.sampled_from([0.05, 0.25, 0.5, 0.9, 1.0])
+    masses, keeps = (draw(st.lists(each, min_size=k, max_size=k)) for each in (alphas, keep))
+    return Mechanism(
+        draw(st.integers(1, 4)), draw(st.integers(1, 4)), tuple(Fraction(mass) for mass in masses), tuple(Fraction(each) for each in keeps)
+    )
+
+
+@given(mechanisms(), st.floats(0.05, 5.0), st.sampled_from([0.9, 0.3, 0.05, 1e-3]))
+@settings(max_examples=150)
+def test_the_bound_is_never_below_the_truth(mechanism: Mechanism, epsilon: float, delta: float) -> None:
+    """Whatever the prior: for disclosure about anybody, and about one person."""
+    alphas, keep = (np.array([float(value) for value in values]) for values in (mechanism.alphas, mechanism.keep))
+    counts, growth = np.ones(len(alphas), dtype=np.int64), growth_of(epsilon)
+    about_anybody, about_one = (
+        disclosure_bound(mechanism.n, mechanism.m, float(growth), delta, alphas, counts, keep, everybody)
+        for everybody in (True, False)
+    )
+    assert about_one <= about_anybody * ROUNDING
+    assert mechanism.laws.divergence(growth) <= about_one * ROUNDING
+    for pairs in VIEWS.values():
+        assert mechanism.laws.disclosure(growth, pairs) <= about_anybody * ROUNDING
+
+
+@given(mechanisms(), st.sampled_from([0.3, 0.05, 1e-3]))
+@settings(max_examples=80)
+def test_priors_promise_no_less_than_they_keep(mechanism: Mechanism, delta: float) -> None:
+    alphas, keep = ([float(value) for value in values] for values in (mechanism.alphas, mechanism.keep))
+    for everybody in (True, False):
+        epsilon = promised_epsilon(alphas, [1] * len(alphas), mechanism.n, mechanism.m, delta, keep, everybody)
+        growth = growth_of(epsilon)
+        assert mechanism.laws.divergence(growth) <= delta * ROUNDING
+        if everybody:
+            assert mechanism.laws.disclosure(growth, pairs_by_row) <= delta * ROUNDING
 
 
 @pytest.mark.parametrize("alphas", [("1/3",) * 3, ("1/3", "2", "5/7"), ("5", "1/50"), ("4", "4", "9/10", "7")])

@@ -305,6 +305,16 @@ def test_charts_are_drawn_within_the_page(browser: Browser, folder: Path, width:
 
 
 @pytest.mark.browser
+def test_paper_keeps_the_banner_and_cuts_nothing_off(browser: Browser, folder: Path) -> None:
+    shown = opened(browser, folder / "report.html")
+    shown.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    shown.media("print")
+    shown.resize(690, 1000)
+    assert shown.evaluate("document.querySelector('.banner').checkVisibility()")
+    assert shown.evaluate("document.documentElement.scrollWidth") == 690
+
+
+@pytest.mark.browser
 def test_a_destination_tells_its_figures(browser: Browser, folder: Path, full: dict[str, Any]) -> None:
     shown = opened(browser, folder / "report.html")
     x, y = shown.evaluate("""(() => {

@@ -8,6 +8,7 @@ by its position in the index, or the number of places plus a region.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -103,6 +104,16 @@ class Resolution:
 
     def view(self, destination: int) -> View:
         """What a destination, a place by its number, sees."""
+        if not self.prior.edges and self.radius in (0.0, EVERYWHERE):
+            return self._common_view
+        return self._view(destination)
+
+    @cached_property
+    def _common_view(self) -> View:
+        """What every destination sees where distance plays no part."""
+        return self._view(0)
+
+    def _view(self, destination: int) -> View:
         point = self.places.points[destination]
         k, rings, classes = len(self.places), self.prior.rings, self.prior.classes
         edges = self.prior.edges if self.radius > 0 else ()

@@ -19,6 +19,7 @@ from sfumato.files import new_folder, refuse_unwritable
 from sfumato.methods.publication import SPENT, adding
 from sfumato.privacy.claims import Differential, parse_claim
 from sfumato.privacy.ledger import Ledger
+from sfumato.release.description import COMMUTE_DESCRIPTION as DESCRIPTION
 from sfumato.release.folder import write_table
 from sfumato.version import __version__
 
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from sfumato.privacy.claims import Claim
 
 FORMAT = 1
-DESCRIPTION = "commute.json"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -73,8 +73,8 @@ def draw(
     refuse_kept_columns(table, f"{method.name} publishes no row as it is; give the column another role")
     name = str(uuid.uuid4())
     (ledger or Ledger()).reserve(
-        data_set=table.schema.name + ACCOUNTS[claim.neighbours], release=name, epsilon=claim.epsilon, delta=claim.delta, method=method.label,
-        folder=os.path.abspath(folder) if folder else "",
+        data_set=table.schema.name + ACCOUNTS[claim.neighbours], release=name, epsilon=claim.epsilon,
+        delta=claim.delta, method=method.label, folder=os.path.abspath(folder) if folder else "",
     )
     with adding(SPENT):
         release = method.publish(table).assuming(*assumptions)

@@ -18,6 +18,8 @@ from sfumato.schema import Schema
 
 FORMAT = 1
 DESCRIPTION = "release.json"
+COMMUTE_DESCRIPTION = "commute.json"
+"""What a folder of synthetic flows has instead."""
 TABLES: dict[Layout, tuple[str, ...]] = {
     "rows": ("data",), "buckets": ("quasi", "sensitive"), "counts": ("counts",),
 }
@@ -114,7 +116,7 @@ class Description:
 def refuse_inside_release(folder: Path) -> None:
     """What is computed on the real data must not land beside what is published."""
     for place in (folder.resolve(), *folder.resolve().parents):
-        if (place / DESCRIPTION).exists():
+        if any((place / name).exists() for name in (DESCRIPTION, COMMUTE_DESCRIPTION)):
             raise ReleaseError(
                 f"{folder}: this lies in the release {place}; measures and reports are for the publisher's eyes only"
             )

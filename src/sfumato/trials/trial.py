@@ -53,7 +53,10 @@ class Trial:
     def shows_presence(self) -> bool:
         """Whether a release of this setting shows who is in the table."""
         claim = self.make().claim
-        exact = claim.buckets if isinstance(claim, Syntactic) else isinstance(claim, Differential) and claim.exact_people
+        if isinstance(claim, Syntactic):
+            exact = claim.buckets
+        else:
+            exact = isinstance(claim, Differential) and claim.exact_people
         return self.measures["singled_out"] > 0 or exact
 
     def spec(self) -> dict[str, Any]:

@@ -50,7 +50,10 @@ def command(
     from sfumato.commute.places import Places
     from sfumato.commute.publication import read_published
     from sfumato.files import place
+    from sfumato.release.description import refuse_inside_release
 
+    if original:
+        refuse_inside_release(output.parent)
     known = Places.read(places, place=place_id)
     shapes = read_outlines(outlines) if outlines else None
     claim = "No claim is known for these flows."

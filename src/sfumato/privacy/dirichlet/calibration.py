@@ -54,7 +54,7 @@ class Promise:
         if self.rule == "pure":
             if self.delta:
                 raise ParameterError("the pure rule promises epsilon alone; leave delta out")
-        elif exact(self.delta, "delta") >= 1:
+        elif not (isinstance(self.delta, int | float) and 0 < self.delta < 1):
             raise ParameterError(f"delta is {self.delta}; expected a number above 0 and below 1")
         if self.synthesis <= 0:
             raise ParameterError("epsilon is too small for rejection at this delta")

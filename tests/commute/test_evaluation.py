@@ -90,6 +90,10 @@ def travellers(pairs: Pairs) -> list[float]:
     return [miles(TOWN, *pair) for pair, people in inside for _ in range(people)]
 
 
+def size_of(pairs: Pairs, destination: int) -> int:
+    return bisect_right(distances.SIZES, workers(pairs, destination)) - 1
+
+
 @given(pair_lists, pair_lists, st.sampled_from([1.0, 6.23, 30.0]))
 def test_averages_errors_and_classes(original: Pairs, synthetic: Pairs, short: float) -> None:
     found = evaluate(flows_of(TOWN, original), flows_of(TOWN, synthetic), short=short)
@@ -104,16 +108,25 @@ def test_averages_errors_and_classes(original: Pairs, synthetic: Pairs, short: f
         assert found.destinations[f"{prefix}distance"].to_list() == pytest.approx(true)
         assert found.destinations[f"{prefix}distance_synthetic"].to_list() == pytest.approx(made)
         both = [(to, a, b) for to, a, b in zip(everyone, true, made, strict=True) if None not in (a, b)]
+        there = Counter(size_of(original, to) for to, a in zip(everyone, true, strict=True) if a is not None)
+        compared = Counter(size_of(original, to) for to, _, _ in both)
+        weights = [there[size] / compared[size] for size in (size_of(original, to) for to, _, _ in both)]
         errors = [b - a for _, a, b in both]
         name = "distance" if part == "all" else "short"
         nothing = pytest.approx(math.nan, nan_ok=True)
-        assert found[f"{name}_error"] == (pytest.approx(mean(map(abs, errors))) if errors else nothing)
-        assert found[f"{name}_bias"] == (pytest.approx(mean(errors), abs=1e-12) if errors else nothing)
+        assert found[f"{name}_error"] == (
+            pytest.approx(sum(w * abs(e) for w, e in zip(weights, errors, strict=True)) / sum(weights))
+            if errors else nothing
+        )
+        assert found[f"{name}_bias"] == (
+            pytest.approx(sum(w * e for w, e in zip(weights, errors, strict=True)) / sum(weights), abs=1e-12)
+            if errors else nothing
+        )
         assert found.counts["compared"][part] == len(both)
         assert found.counts["left_out"][part] == sum(workers(original, to) > 0 for to in everyone) - len(both)
         assert found.counts["lost"][part] == sum(a is not None and b is None for a, b in zip(true, made, strict=True))
         for i, row in enumerate(found.sizes[part]):
-            mine = [b - a for to, a, b in both if bisect_right(distances.SIZES, workers(original, to)) - 1 == i]
+            mine = [b - a for to, a, b in both if size_of(original, to) == i]
             assert row["destinations"] == len(mine)
             assert row["error"] == (pytest.approx(mean(map(abs, mine))) if mine else None)
             assert row["bias"] == (pytest.approx(mean(mine), abs=1e-12) if mine else None)

@@ -124,14 +124,16 @@ class Mechanism:
         """Every set of kept places, and its probability."""
         fates = [(1,) if people or keep == 1 else (0, 1) for people, keep in zip(data, self.keep, strict=True)]
         for fate in product(*fates):
-            coins = zip(fate, fates, self.keep, strict=True)
-            weight = prod((keep if kept else 1 - keep for kept, choice, keep in coins if len(choice) == 2), start=Fraction(1))
+            thrown = (i for i, choice in enumerate(fates) if len(choice) == 2)
+            weight = prod((self.keep[i] if fate[i] else 1 - self.keep[i] for i in thrown), start=Fraction(1))
             yield {i for i, kept in enumerate(fate) if kept}, weight
 
     def arrangements(self, data: Counts, output: Counts) -> Fraction:
         """m! Π rising(n_i + α_i, m_i) / m_i!."""
-        terms = zip(data, self.alphas, output, strict=True)
-        return factorial(self.m) * prod(rising(people + alpha, drawn) / factorial(drawn) for people, alpha, drawn in terms)
+        ways = Fraction(factorial(self.m))
+        for people, alpha, drawn in zip(data, self.alphas, output, strict=True):
+            ways *= rising(people + alpha, drawn) / factorial(drawn)
+        return ways
 
     def shrinking(self) -> Fraction:
         """The most by which one dropped place raises the probability of a draw that avoids it."""
@@ -279,7 +281,7 @@ class Exchangeable:
         return 1 - float(occupied @ _mixture_over_kept(self, len(data), growth)[::-1])
 
     def exceeding(self, people: int, growth: float) -> float:
-        """The probability that a place with so many people is drawn more often than its limit, the others in one place."""
+        """The probability that a place with so many people is drawn above its limit, all others being in one place."""
         n, others = self.n, int(people < self.n)
         place, total = series(people + self.alpha, n, self.limit(people, growth)), 0.0
         numbers, chances = self.kept(self.k - 1 - others)

@@ -4,16 +4,16 @@ For up to a dozen people every way to share them out is looked at, whatever the 
 """
 
 import math
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
 import pytest
 
-from privacy.dirichlet_oracle import Exchangeable, exact_tail, partitions
-from sfumato.errors import ParameterError, UnsatisfiableError
+from privacy.dirichlet_oracle import Exchangeable, exact_tail, growth_of, partitions
 from sfumato.privacy.dirichlet import UNIT, Calibration, Promise, Shape, promised_epsilon
 from sfumato.privacy.dirichlet.calibration import Rule, pure_alpha, shrunk_epsilon
-from sfumato.privacy.dirichlet.disclosure import disclosure_bound, threshold
+from sfumato.privacy.dirichlet.disclosure import disclosure_bound
 
 DOMAIN = 120_690
 PEOPLE = (1, 2, 3, 5, 8, 10, 15, 30, 60, 120, 200)
@@ -68,23 +68,24 @@ def test_the_exact_rule_never_asks_for_more_of_uneven_priors(epsilon: float) -> 
         assert (exact <= reference * ROUNDING).all()
 
 
-@pytest.mark.parametrize(("k", "least", "most"), [(1_000, 0.6, 0.95), (10_000, 0.6, 0.9), (DOMAIN, 0.55, 0.85), (1_000_000, 0.55, 0.85)])
-def test_how_much_the_exact_rule_saves(k: int, least: float, most: float) -> None:
+@pytest.mark.parametrize("k", [1_000, 10_000, DOMAIN, 1_000_000])
+def test_how_much_the_exact_rule_saves(k: int) -> None:
     """At ε = 4.6 and δ = 1e−5 the prior is 10 to 40 percent smaller, for 5 to 200 people."""
-    many = [n for n in PEOPLE if n >= 5]
     reference, exact = (
-        np.array([prior(n, k, Promise(epsilon=4.6, delta=1e-5, rule=rule)) for n in many]) for rule in ("reference", "exact")
+        np.array([prior(n, k, Promise(epsilon=4.6, delta=1e-5, rule=rule)) for n in PEOPLE if n >= 5])
+        for rule in ("reference", "exact")
     )
-    assert least < np.median(exact / reference) < most
+    assert 0.6 < np.median(exact / reference) < 0.9
+    assert 0.55 < (exact / reference).min() < (exact / reference).max() < 0.95
 
 
 CASES = [
-    ("exact", 10, DOMAIN, 4.6, 1e-5, 1.0), ("reference", 10, DOMAIN, 4.6, 1e-5, 1.0), ("exact", 12, 5_000, 4.6, 1e-5, 1.0),
-    ("exact", 8, 1_000, 1.5, 0.01, 1.0), ("exact", 6, 20, 0.8, 0.001, 1.0), ("exact", 5, 3, 0.3, 0.001, 1.0),
-    ("exact", 10, DOMAIN, 8.6, 1e-5, 0.0378), ("exact", 12, 5_000, 8.57, 1e-5, 0.0378), ("exact", 12, 400, 5.0, 1e-4, 0.5),
-    ("exact", 8, 1_000, 8.6, 0.01, 0.003),
+    ("exact", 10, DOMAIN, 4.6, 1e-5, 1.0), ("exact", 12, 5_000, 4.6, 1e-5, 1.0), ("exact", 8, 1_000, 1.5, 0.01, 1.0),
+    ("exact", 6, 20, 0.8, 0.001, 1.0), ("exact", 5, 3, 0.3, 0.001, 1.0), ("exact", 10, DOMAIN, 8.6, 1e-5, 0.0378),
+    ("exact", 12, 5_000, 8.57, 1e-5, 0.0378), ("exact", 12, 400, 5.0, 1e-4, 0.5), ("exact", 8, 1_000, 8.6, 0.01, 0.003),
+    ("reference", 10, DOMAIN, 4.6, 1e-5, 1.0),
 ]
-BREAKING = [case for case in CASES if case[0] == "exact" and case[2] not in (400, 1_000)] + [CASES[3]]
+TIGHT = CASES[:7]
 
 
 def worst(n: int, k: int, alpha: float, keep: float, growth: float) -> float:
@@ -94,7 +95,9 @@ def worst(n: int, k: int, alpha: float, keep: float, growth: float) -> float:
 
 
 @pytest.mark.parametrize(("rule", "n", "k", "epsilon", "delta", "keep"), CASES)
-def test_nothing_is_disclosed_with_more_than_delta(rule: Rule, n: int, k: int, epsilon: float, delta: float, keep: float) -> None:
+def test_nothing_is_disclosed_with_more_than_delta(
+    rule: Rule, n: int, k: int, epsilon: float, delta: float, keep: float
+) -> None:
     alpha, growth = prior(n, k, Promise(epsilon=epsilon, delta=delta, rule=rule), keep), math.exp(epsilon)
     found = worst(n, k, alpha, keep, growth)
     bound = disclosure_bound(n, n, growth, delta, np.array([alpha]), np.array([k]), np.array([keep]), True)
@@ -102,8 +105,10 @@ def test_nothing_is_disclosed_with_more_than_delta(rule: Rule, n: int, k: int, e
     assert Exchangeable(n, k, alpha, keep).disclosure_in_one_place(growth) <= delta
 
 
-@pytest.mark.parametrize(("rule", "n", "k", "epsilon", "delta", "keep"), BREAKING)
-def test_a_twentieth_less_would_break_the_promise(rule: Rule, n: int, k: int, epsilon: float, delta: float, keep: float) -> None:
+@pytest.mark.parametrize(("rule", "n", "k", "epsilon", "delta", "keep"), TIGHT)
+def test_a_twentieth_less_would_break_the_promise(
+    rule: Rule, n: int, k: int, epsilon: float, delta: float, keep: float
+) -> None:
     alpha = prior(n, k, Promise(epsilon=epsilon, delta=delta, rule=rule), keep)
     assert worst(n, k, 0.95 * alpha, keep, math.exp(epsilon)) > delta
 
@@ -117,7 +122,7 @@ def test_the_bound_is_the_probability_where_nothing_is_dropped() -> None:
 
 @pytest.mark.parametrize(
     ("n", "k", "epsilon", "delta", "keep"),
-    [(10, DOMAIN, 4.6, 1e-5, 1.0), (7, 30, 1.0, 0.01, 1.0), (10, 5_000, 8.6, 1e-5, 0.0378), (12, DOMAIN, 8.6, 1e-5, 0.0378)],
+    [(10, DOMAIN, 4.6, 1e-5, 1.0), (7, 30, 1.0, 0.01, 1.0), (10, 5_000, 8.6, 1e-5, 0.0378), (8, 900, 8.6, 1e-5, 0.1)],
 )
 def test_the_file_rule_protects_each_person(n: int, k: int, epsilon: float, delta: float, keep: float) -> None:
     """And a twentieth less would not."""
@@ -130,7 +135,7 @@ def test_the_file_rule_protects_each_person(n: int, k: int, epsilon: float, delt
     assert alpha <= prior(n, k, Promise(epsilon=epsilon, delta=delta), keep)
 
 
-@pytest.mark.parametrize(("n", "k", "epsilon"), [(10_000, 2, 0.1), (5_000, 2, 0.05), (5_000, 3, 0.01), (2_000, 2, 0.01)])
+@pytest.mark.parametrize(("n", "k", "epsilon"), [(10_000, 2, 0.1), (5_000, 2, 0.05), (5_000, 3, 0.01)])
 @pytest.mark.parametrize("rule", ["exact", "file"])
 def test_many_people_in_few_places_at_a_small_epsilon(n: int, k: int, epsilon: float, rule: Rule) -> None:
     """All in one place: how often it is drawn is nearly certain, and must lie below its threshold."""
@@ -142,22 +147,20 @@ def test_many_people_in_few_places_at_a_small_epsilon(n: int, k: int, epsilon: f
 def test_one_place_of_many_people_by_exact_tails() -> None:
     n, k, epsilon, delta = 60, 2, 0.4, 1e-3
     alpha = prior(n, k, Promise(epsilon=epsilon, delta=delta, rule="file"))
-    from fractions import Fraction
-
-    mass = Fraction(alpha)
+    mass, growth = Fraction(alpha), growth_of(epsilon)
     tails = [
-        exact_tail(n, people + mass, n - people + mass, math.floor((math.exp(epsilon) - 1) * (alpha + people - 1)))
+        exact_tail(n, people + mass, n - people + mass, math.floor((growth - 1) * (mass + people - 1)))
         for people in range(1, n + 1)
     ]
-    assert max(tails) <= delta
+    assert delta / 2 < max(tails) <= delta
 
 
 @pytest.mark.parametrize(
     ("n", "k", "epsilon", "delta", "keep", "rule"),
     [
         (10, DOMAIN, 4.6, 1e-5, 1.0, "exact"), (15, 1_000, 2.0, 1e-3, 1.0, "exact"), (40, 20, 0.7, 1e-6, 1.0, "exact"),
-        (10, DOMAIN, 4.6, 1e-5, 1.0, "file"), (12, 5_000, 8.57, 1e-5, 0.0378, "exact"), (12, 5_000, 8.57, 1e-5, 0.0378, "file"),
-        (300, 50, 1.0, 1e-5, 1.0, "exact"),
+        (10, DOMAIN, 4.6, 1e-5, 1.0, "file"), (12, 5_000, 8.57, 1e-5, 0.0378, "exact"),
+        (12, 5_000, 8.57, 1e-5, 0.0378, "file"), (300, 50, 1.0, 1e-5, 1.0, "exact"),
     ],
 )
 def test_a_prior_promises_what_it_was_calibrated_for(
@@ -180,80 +183,15 @@ def test_what_published_priors_promise() -> None:
 
 
 def test_equal_destinations_are_calibrated_once_and_alike() -> None:
-    calibration = Calibration(Promise(epsilon=2.0, delta=1e-3), Shape((1.0, 0.5)))
+    promise, shape = Promise(epsilon=2.0, delta=1e-3), Shape((1.0, 0.5))
+    calibration = Calibration(promise, shape)
     people, counts = np.array([5, 9, 5, 7, 11]), np.array([[3, 4], [3, 4], [3, 4], [10, 0], [400, 3]])
     together = calibration.scales(people, counts)
     assert together[0] == together[2]
     assert len({*together.tolist()}) == 4
-    alone = [
-        Calibration(Promise(epsilon=2.0, delta=1e-3), Shape((1.0, 0.5))).scales(people[[i]], counts[[i]])[0] for i in range(5)
-    ]
+    alone = [Calibration(promise, shape).scales(people[[i]], counts[[i]])[0] for i in range(5)]
     assert together.tolist() == alone
     assert calibration.scales(people[:1], counts[:1])[0] == together[0]
-
-
-def test_masses_are_whole_and_never_below_their_share() -> None:
-    shape = Shape((1.0, 0.37, 1e-12))
-    for scale in (1e-9, 0.0386, 17.0, 1e5):
-        masses = shape.masses(scale)
-        assert masses.dtype == np.int64
-        assert (masses >= np.maximum(scale * shape.weights * UNIT, 1)).all()
-        assert (masses <= scale * shape.weights * UNIT + 1).all()
-
-
-def test_a_prior_too_large_for_an_urn_is_refused() -> None:
-    with pytest.raises(UnsatisfiableError, match=r"no prior keeps epsilon 0\.01 for a destination of 1000000 people"):
-        Calibration(Promise(epsilon=0.01, rule="pure"), Shape((1.0, 1 / 128))).scales(np.array([10**6]), np.array([[5, 5]]))
-    assert (Shape((1.0,)).masses(1e12) > 0).all()
-
-
-@pytest.mark.parametrize("rule", ["pure", "exact", "file"])
-def test_dropping_nearly_everything_is_refused_at_a_small_epsilon(rule: Rule) -> None:
-    promise = Promise(epsilon=2.0, delta=0.0 if rule == "pure" else 1e-5, rule=rule)
-    with pytest.raises(UnsatisfiableError, match=r"kept with probability 0\.01"):
-        prior(10, 1_000, promise, keep=0.01)
-
-
-@pytest.mark.parametrize(
-    ("given", "sentence"),
-    [
-        ({"epsilon": 0.0, "delta": 0.1}, "epsilon is 0.0; expected a number above 0"),
-        ({"epsilon": -1.0, "delta": 0.1}, "epsilon is -1.0; expected"),
-        ({"epsilon": math.nan, "delta": 0.1}, "epsilon is nan; expected"),
-        ({"epsilon": math.inf, "delta": 0.1}, "epsilon is inf; expected"),
-        ({"epsilon": 51.0, "delta": 0.1}, "at most 50"),
-        ({"epsilon": 1.0}, "delta is 0.0; expected a number above 0"),
-        ({"epsilon": 1.0, "delta": 1.0}, "delta is 1.0; expected"),
-        ({"epsilon": 1.0, "delta": math.nan}, "delta is nan; expected"),
-        ({"epsilon": 1.0, "delta": 0.1, "rule": "best"}, "'best' is not a way to calibrate; choose pure, reference, exact, file"),
-        ({"epsilon": 1.0, "delta": 0.1, "rule": "pure"}, "the pure rule promises epsilon alone"),
-        ({"epsilon": 1.09, "delta": 0.1, "rule": "reference"}, "above ln 3 = 1.0986"),
-        ({"epsilon": 1.2, "delta": 0.5, "rule": "reference", "reject": True}, "above ln 3 = 1.0986"),
-        ({"epsilon": 1.0, "rule": "pure", "reject": True}, "does not go with rejection"),
-        ({"epsilon": 1.0, "delta": 0.1, "rule": "file", "reject": True}, "does not go with rejection"),
-        ({"epsilon": 0.5, "delta": 0.5, "reject": True}, "epsilon is too small for rejection"),
-    ],
-)
-def test_promises_that_cannot_be_are_refused(given: dict[str, object], sentence: str) -> None:
-    with pytest.raises(ParameterError) as caught:
-        Promise(**given)  # type: ignore[arg-type]
-    assert sentence in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("weights", "keep"),
-    [((0.0,), None), ((-1.0, 1.0), None), ((math.nan,), None), ((math.inf,), None), ((1.0,), (0.0,)), ((1.0,), (1.1,)), ((1.0,), (0.5, 0.5)),
-     ((1.0,), (math.nan,))],
-)
-def test_shapes_that_cannot_be_are_refused(weights: tuple[float, ...], keep: tuple[float, ...] | None) -> None:
-    with pytest.raises(ParameterError):
-        Shape(weights, keep)
-
-
-def test_the_reference_rule_is_refused_where_places_are_dropped() -> None:
-    with pytest.raises(ParameterError, match="the reference rule does not hold when places are dropped"):
-        Calibration(Promise(epsilon=2.0, delta=0.1, rule="reference"), Shape((1.0,), (0.5,)))
 
 
 def test_rejection_is_paid_from_epsilon() -> None:
@@ -262,18 +200,7 @@ def test_rejection_is_paid_from_epsilon() -> None:
     assert prior(6, 50, promise) == pytest.approx(prior(6, 50, Promise(epsilon=promise.synthesis, delta=0.3)), rel=1e-9)
 
 
-def test_thresholds_do_not_overflow() -> None:
-    assert threshold(1, 1.0, 1.0, math.exp(50), 1.0) > 10**12
-    assert threshold(5, 1e6, 1.0, math.exp(50), 1.0) > 10**12
-    assert threshold(0, 0.5, 0.1, math.exp(1), 1.0) == 0
-    assert [threshold(x, 0.5, 1.0, 4.0, 1.0) for x in range(4)] == [1, 1, 4, 7]
-
-
 def test_large_epsilon_needs_hardly_any_prior() -> None:
+    assert pure_alpha(50.0, 10) < 1 / UNIT
     for rule in ("exact", "file", "reference"):
-        assert prior(10, 1_000, Promise(epsilon=50.0, delta=1e-9, rule=rule)) <= max(pure_alpha(50.0, 10) * 1.01, 2 / UNIT)
-
-
-def test_a_destination_of_nobody_needs_no_prior() -> None:
-    for rule in ("exact", "file", "reference", "pure"):
-        assert prior(0, 10, Promise(epsilon=2.0, delta=0.0 if rule == "pure" else 0.1, rule=rule)) < 1e-3
+        assert prior(10, 1_000, Promise(epsilon=50.0, delta=1e-9, rule=rule)) <= 2 / UNIT

@@ -86,7 +86,9 @@ def test_theorem_5_2_holds_for_pure_epsilon() -> None:
         assert mechanism.laws.ratio() > growth_of(epsilon)
 
 
-@pytest.mark.parametrize(("n", "k", "alpha", "keep"), [(3, 5, "1/3", "1/4"), (2, 4, "1/2", "1/2"), (3, 4, "3/2", "1"), (4, 3, "1/8", "3/4")])
+@pytest.mark.parametrize(
+    ("n", "k", "alpha", "keep"), [(3, 5, "1/3", "1/4"), (2, 4, "1/2", "1/2"), (3, 4, "3/2", "1"), (4, 3, "1/8", "3/4")]
+)
 def test_generating_functions_agree_with_enumeration(n: int, k: int, alpha: str, keep: str) -> None:
     mechanism = Mechanism(n, n, (Fraction(alpha),) * k, (Fraction(keep),) * k)
     places = Exchangeable(n, k, float(Fraction(alpha)), float(Fraction(keep)))

@@ -1,7 +1,7 @@
 """Calibrated priors keep their promise: shown over every data set and every output of small domains.
 
-Disclosure is Definition 5, once with rows that have names and once with tables as multisets. Every rule has a twin whose
-prior is too small, or whose bookkeeping is wrong, and which is caught.
+Disclosure is Definition 5, once with rows that have names and once with tables as multisets. Every rule has a twin
+whose prior is too small, or whose bookkeeping is wrong, and which is caught.
 """
 
 from collections.abc import Iterator
@@ -56,7 +56,8 @@ def promises(rule: Rule, figures: Figures, reject: bool = False) -> list[Promise
 
 
 PURE = promises("pure", [(0.5, 0.0), (2.0, 0.0), (4.0, 0.0)])
-REFERENCE = promises("reference", [(1.2, 0.6), (2.0, 0.05), (4.0, 0.01)]) + promises("reference", [(2.5, 0.4)], reject=True)
+REFERENCE = promises("reference", [(1.2, 0.6), (2.0, 0.05), (4.0, 0.01)])
+REFERENCE += promises("reference", [(2.5, 0.4)], reject=True)
 EXACT = promises("exact", [(0.2, 0.3), (1.0, 0.1), (1.2, 1e-5), (2.5, 0.4), (4.0, 1e-3)])
 REJECTING = promises("exact", [(0.6, 0.3), (2.0, 0.1), (4.0, 0.5)], reject=True)
 FILE = promises("file", [(0.2, 0.2), (1.0, 0.1), (2.0, 0.05), (4.0, 1e-3)])
@@ -106,7 +107,9 @@ def is_kept(promise: Promise, laws: Laws) -> bool:
     return laws.divergence(growth) <= promise.delta
 
 
-@pytest.mark.parametrize("given", [PURE, REFERENCE, EXACT, REJECTING, FILE], ids=["pure", "reference", "exact", "rejecting", "file"])
+@pytest.mark.parametrize(
+    "given", [PURE, REFERENCE, EXACT, REJECTING, FILE], ids=["pure", "reference", "exact", "rejecting", "file"]
+)
 @pytest.mark.parametrize("name", WHOLE)
 def test_promises_are_kept(name: str, given: list[Promise]) -> None:
     found = [(promise, mechanism, is_kept(promise, laws)) for promise, mechanism, laws in cases(name, given)]
@@ -182,10 +185,10 @@ def mechanisms(draw: st.DrawFn) -> Mechanism:
     k = draw(st.integers(2, 4))
     alphas = st.sampled_from([0.01, 0.1, 0.5, 1.0, 1.5, 4.0, 20.0])
     keep = st.just(1.0) if draw(st.booleans()) else st.sampled_from([0.05, 0.25, 0.5, 0.9, 1.0])
-    masses, keeps = (draw(st.lists(each, min_size=k, max_size=k)) for each in (alphas, keep))
-    return Mechanism(
-        draw(st.integers(1, 4)), draw(st.integers(1, 4)), tuple(Fraction(mass) for mass in masses), tuple(Fraction(each) for each in keeps)
+    masses, keeps = (
+        tuple(Fraction(value) for value in draw(st.lists(each, min_size=k, max_size=k))) for each in (alphas, keep)
     )
+    return Mechanism(draw(st.integers(1, 4)), draw(st.integers(1, 4)), masses, keeps)
 
 
 @given(mechanisms(), st.floats(0.05, 5.0), st.sampled_from([0.9, 0.3, 0.05, 1e-3]))

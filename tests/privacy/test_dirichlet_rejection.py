@@ -70,7 +70,8 @@ def test_good_is_mutual_between_neighbours(data: st.DataObject) -> None:
 def test_larger_draws_are_judged_alike() -> None:
     """Forty people in six places, draws that sit at the edge of the thresholds."""
     generator = np.random.default_rng(11)
-    mechanism = Mechanism(40, 40, (Fraction(1, 2), Fraction(1, 2), Fraction(2), Fraction(2), Fraction(5), Fraction(1, 9)), (Fraction(1),) * 6)
+    alphas = tuple(Fraction(alpha) for alpha in ("1/2", "1/2", "2", "2", "5", "1/9"))
+    mechanism = Mechanism(40, 40, alphas, (Fraction(1),) * 6)
     verdicts = []
     for _ in range(400):
         data = tuple(int(x) for x in generator.multinomial(40, [0.35, 0.35, 0.1, 0.1, 0.08, 0.02]))

@@ -19,7 +19,7 @@ from sfumato.privacy.dirichlet import tails
 from sfumato.privacy.dirichlet.calibration import pure_alpha
 from sfumato.privacy.dirichlet.tails import log_tail_of_all, tail
 
-SMALLEST = sys_float_min = 2.0**-1022
+SMALLEST = 2.0**-1022
 ROUNDING = 3e-9
 
 
@@ -67,7 +67,6 @@ def test_far_tails_keep_their_digits() -> None:
         truth = exact_tail(m, Fraction(a), Fraction(b), above)
         assert is_tight(tail(m, a, b, above), truth)
     assert min(float(exact_tail(m, Fraction(a), Fraction(b), above)) for m, a, b, above in far) < 1e-180
-    assert betabinom.sf(50, 60, 0.04, 5e4) == 0.0 or betabinom.sf(50, 60, 0.04, 5e4) > 1e-30
 
 
 def test_the_distribution_function_would_cancel() -> None:
@@ -93,7 +92,8 @@ def test_masses_of_millions_take_the_series() -> None:
 def test_rising_products_are_exact_to_rounding() -> None:
     for x, d in product((0.04, 7.5, 4095.5, 4096.0, 4096.25, 1e5, 1e9), (1, 3, 50)):
         exact = rising(Fraction(x), d)
-        assert tails.rising(x, float(d)) == pytest.approx(math.log(exact.numerator) - math.log(exact.denominator), rel=1e-12)
+        logarithm = math.log(exact.numerator) - math.log(exact.denominator)
+        assert tails.rising(x, float(d)) == pytest.approx(logarithm, rel=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -380,7 +380,7 @@ ROWS_FAULTS: list[tuple[Tamper, str]] = [
     (changed(layout="cubes"), "release.json: layout is 'cubes'; expected rows or buckets"),
     (changed(layout="buckets"), "release.json: quasi in files is None; expected a name"),
     (changed(files={"data": "../data.csv"}), "release.json: data in files is '../data.csv'; expected a name"),
-    (changed(claim={"claim": "syntactic"}), "release.json: the claim in release.json is incomplete"),
+    (changed(claim={"claim": "syntactic"}), "release.json: the claim is incomplete"),
     (changed(claim={"claim": "magic"}), "release.json: 'magic' is not a known claim"),
     (changed(schema={"columns": {}}), "release.json: there are no [columns.NAME] entries"),
     (replaced("data.csv", "a,b", "a.b"), "data.csv, row 1, column 'town': 'a.b' is neither one of 'a,b'"),

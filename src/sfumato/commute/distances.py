@@ -83,9 +83,20 @@ class Compared:
         return (self.synthetic.distance - self.original.distance)[self.both]
 
 
-def mean_error(errors: NDArray[np.float64]) -> tuple[float, float]:
-    """Mean absolute error and bias, every destination counting alike."""
-    return (float(np.abs(errors).mean()), float(errors.mean())) if len(errors) else (np.nan, np.nan)
+def mean_error(compared: Compared, people: NDArray[np.int64]) -> tuple[float, float]:
+    """Mean absolute error and bias over the destinations that have such commutes originally.
+
+    The few that the synthetic flows left without any are taken to be like the compared ones of their size: small
+    destinations, where errors are large, drop out more often, and leaving them out would flatter noisier flows.
+    """
+    size = np.searchsorted(SIZES, people, side="right") - 1
+    there = np.bincount(size[compared.original.people > 0], minlength=len(SIZES))
+    found = np.bincount(size[compared.both], minlength=len(SIZES))
+    if not found.any():
+        return np.nan, np.nan
+    weight = np.where(found > 0, there / np.maximum(found, 1), 0.0)[size[compared.both]]
+    errors = compared.errors()
+    return float(np.average(np.abs(errors), weights=weight)), float(np.average(errors, weights=weight))
 
 
 def class_label(position: int) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sfumato.commute.index import PlaceIndex, chords
-from sfumato.commute.places import Partition
+from sfumato.commute.places import OUTSIDE, Partition
 from sfumato.errors import ParameterError
 from sfumato.privacy.dirichlet import Segments
 
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from sfumato.commute.prior import Prior
     from sfumato.privacy.noise import Source
 
-OUTSIDE = "outside"
 EVERYWHERE = float("inf")
+ROUNDS = 30
+"""Draws of a place inside a region before those beyond the radius are listed: usually the first is one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,7 +138,9 @@ class Resolution:
         return View(Segments(base.astype(np.int64), count.astype(np.int64), level.astype(np.int64)), counts)
 
     def _far_units(self, start: NDArray[np.int64], end: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The regions that have a place in these runs."""
+        """The regions that have a place in these runs; "outside" is there whether or not a place is."""
+        if self.outside:
+            return np.zeros(int(self.radius < EVERYWHERE), dtype=np.int64)
         if not len(start):
             return np.empty(0, dtype=np.int64)
         change = np.zeros(len(self.partition.labels) + 1, dtype=np.int64)
@@ -156,8 +159,6 @@ class Resolution:
             units[far] = k + self.partition.codes[np.minimum(origins[far], k - 1)]
         units.sort()
         segment = np.searchsorted(bases, units, side="right") - 1
-        if (origins == k).any() and not (self.outside and bases[-1] == k):
-            raise ParameterError("the data has origins outside, but the domain has no such unit; give it a radius")
         return units, view.segments.level[segment]
 
     def place(
@@ -171,15 +172,39 @@ class Resolution:
         origins[near] = self.index.order[units[near]]
         if self.outside or near.all():
             return origins
-        upto = np.concatenate(([0.0], np.cumsum(np.ones(k) if density is None else density[self.index.order])))
-        limit = chords([self.radius])[0] if self.radius else -1.0
         waiting = np.flatnonzero(~near)
-        while len(waiting):
+        weights = self._weights(density)
+        upto = np.concatenate(([0.0], np.cumsum(weights)))
+        limit = chords([self.radius])[0] if self.radius else -1.0
+        for _ in range(ROUNDS):
             region = units[waiting] - k
             first, last = self.region_start[region], self.region_start[region + 1] - 1
             drawn = upto[first] + source.uniforms(len(waiting)) * (upto[last + 1] - upto[first])
             at = np.clip(np.searchsorted(upto, drawn, side="right") - 1, first, last)
-            fits = np.linalg.norm(self.index.points[at] - self.places.points[destinations[waiting]], axis=1) > limit
+            fits = (self._apart(at, destinations[waiting]) > limit) & (weights[at] > 0)
             origins[waiting[fits]] = self.index.order[at[fits]]
             waiting = waiting[~fits]
+        for person in waiting:
+            region = units[person] - k
+            within = np.arange(self.region_start[region], self.region_start[region + 1])
+            far = within[self._apart(within, np.full(len(within), destinations[person])) > limit]
+            heavy = far[weights[far] > 0]
+            chosen = heavy if len(heavy) else far
+            running = np.cumsum(weights[chosen] if len(heavy) else np.ones(len(chosen)))
+            at = np.searchsorted(running, source.uniforms(1)[0] * running[-1], side="right")
+            origins[person] = self.index.order[chosen[min(int(at), len(chosen) - 1)]]
         return origins
+
+    def _weights(self, density: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        """The density of the places in the order of the index; regions without any have all places alike."""
+        if density is None:
+            return np.ones(len(self.places))
+        weights = density[self.index.order]
+        totals = np.add.reduceat(weights, self.region_start[:-1])
+        return np.where(np.repeat(totals, np.diff(self.region_start)) > 0, weights, 1.0)
+
+    def _apart(self, positions: NDArray[np.int64], destinations: NDArray[np.integer]) -> NDArray[np.float64]:
+        apart: NDArray[np.float64] = np.linalg.norm(
+            self.index.points[positions] - self.places.points[destinations], axis=1
+        )
+        return apart

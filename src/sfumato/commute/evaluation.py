@@ -92,16 +92,17 @@ def evaluate(
         for part, below in zip(PARTS, (np.inf, short), strict=True)
     }
     bins = [side.histogram() for side in sides]
-    values = _distance_values(compared, bins, sides) | _flow_values(original, synthetic, levels)
     about = measures(unit, short, levels)
     table = _destinations(original, synthetic, destinations, compared)
+    people = table["people"].to_numpy()
+    values = _distance_values(compared, people, bins, sides) | _flow_values(original, synthetic, levels)
     return Evaluation(
         unit=unit,
         short=short,
         levels=levels,
         counts=_counts(table, compared, len(original.places)),
         measurements={name: Measurement(measure=about[name], value=value) for name, value in values.items()},
-        sizes={part: distances.by_size(one, table["people"].to_numpy()) for part, one in compared.items()},
+        sizes={part: distances.by_size(one, people) for part, one in compared.items()},
         bins={"from": list(distances.BINS), "original": bins[0].tolist(), "synthetic": bins[1].tolist()},
         destinations=table,
     )
@@ -124,10 +125,11 @@ def _refuse_other_places(original: Flows, synthetic: Flows) -> None:
 
 def _distance_values(
     compared: dict[str, distances.Compared],
+    people: NDArray[np.int64],
     bins: list[NDArray[np.int64]],
     sides: tuple[distances.Travel, distances.Travel],
 ) -> dict[str, float]:
-    every, short = (distances.mean_error(compared[part].errors()) for part in PARTS)
+    every, short = (distances.mean_error(compared[part], people) for part in PARTS)
     return {
         "distance_error": every[0],
         "distance_bias": every[1],

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from sfumato.commute.places import Places, column_for
+from sfumato.commute.places import OUTSIDE, Places, as_numbers, as_text, column_for
 from sfumato.engines.source import read_frame
 from sfumato.errors import DataError
 
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 COUNT_NAMES = ("count", "workers", "people", "trips", "flow")
-OUTSIDE = "outside"
-"""How a file spells an origin beyond the domain; its code is the number of places."""
 MOST_PEOPLE = 10**7
 """In one destination."""
 
@@ -119,7 +117,7 @@ class Flows:
 
 
 def _codes(raw: pl.Series, codes: pl.DataFrame, where: str, outside: int | None = None) -> NDArray[np.int64]:
-    ids = raw.cast(pl.String)
+    ids = as_text(raw, where)
     found = pl.DataFrame({"id": ids}).join(codes, on="id", how="left", maintain_order="left")["code"]
     if outside is not None and OUTSIDE in ids:
         found = pl.DataFrame({"id": ids, "code": found}).select(
@@ -132,7 +130,7 @@ def _codes(raw: pl.Series, codes: pl.DataFrame, where: str, outside: int | None 
 
 
 def _people(raw: pl.Series, where: str) -> NDArray[np.int64]:
-    numbers = raw.cast(pl.Float64, strict=False)
+    numbers = as_numbers(raw, where)
     wrong = (~numbers.is_between(0, MOST_PEOPLE)).fill_null(True) | (numbers != numbers.floor()).fill_null(True)
     if wrong.any():
         row = int(wrong.arg_max() or 0)

@@ -24,7 +24,10 @@ def measures(unit: str, short: float, levels: tuple[str, ...]) -> dict[str, Meas
 
 
 def _of_distances(unit: str, short: float) -> list[Measure]:
-    each = "average commute distance of a destination, every destination counting alike"
+    each = (
+        "average commute distance of a destination, every destination counting alike (those left without any such "
+        "commute like the others of their size)"
+    )
     only = f"Only commutes shorter than {short:.4g} {unit} are averaged"
     moved = "The mean distance by which commutes would have to be lengthened or shortened"
     return [

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 ID_NAMES = ("id", "place", "block", "geoid")
 LATITUDE_NAMES = ("latitude", "lat")
 LONGITUDE_NAMES = ("longitude", "lon", "lng", "long")
+OUTSIDE = "outside"
+"""How a file spells an origin beyond the domain."""
 EARTH_RADIUS = 6371.0088
 """Kilometres, the mean radius."""
 KILOMETRES = {"km": 1.0, "mi": 1.609344}
@@ -79,14 +81,17 @@ class Places:
         longitude = column_for(names, longitude, LONGITUDE_NAMES, "longitude", where)
         rest = [name for name in names if name not in (latitude, longitude)]
         place = column_for(names, place, (*ID_NAMES, *rest[:1]), "place id", where)
-        ids = frame[place].cast(pl.String)
+        ids = as_text(frame[place], where)
         _refuse_missing(ids, where, place)
+        if OUTSIDE in ids:
+            row = int((ids == OUTSIDE).arg_max() or 0)
+            raise DataError(f"{where}: row {row + 1}: {place} is {OUTSIDE!r}, which stands for what is no place")
         twice = ids.is_duplicated()
         if twice.any():
             row = int(twice.arg_max() or 0)
             again = int((ids == ids[row]).arg_true()[1])
             raise DataError(f"{where}: row {again + 1} repeats the place {ids[row]!r} of row {row + 1}")
-        regions = frame.select(pl.col(name).cast(pl.String) for name in rest if name != place)
+        regions = pl.DataFrame([as_text(frame[name], where) for name in rest if name != place])
         return Places(
             ids, _degrees(frame[latitude], where, 90.0), _degrees(frame[longitude], where, 180.0), regions, where
         )
@@ -109,6 +114,20 @@ def column_for(names: list[str], asked: str | None, usual: tuple[str, ...], what
     raise DataError(f"{where}: no column for the {what} (such as {usual[0]!r}); the columns are {', '.join(names)}")
 
 
+def as_text(raw: pl.Series, where: str) -> pl.Series:
+    """A column as text, however a file stores it."""
+    try:
+        return raw.cast(pl.String)
+    except pl.exceptions.PolarsError as error:
+        raise DataError(f"{where}: the column {raw.name!r} is of type {raw.dtype}; expected text") from error
+
+
+def as_numbers(raw: pl.Series, where: str) -> pl.Series:
+    """A column as numbers; what is none becomes missing, as does what is not finite."""
+    numbers = (raw if raw.dtype.is_numeric() else as_text(raw, where).str.strip_chars()).cast(pl.Float64, strict=False)
+    return pl.DataFrame({"n": numbers}).select(pl.when(pl.col("n").is_finite()).then(pl.col("n")))["n"]
+
+
 def _refuse_missing(values: pl.Series, where: str, column: str) -> None:
     missing = values.is_null() | (values.str.strip_chars() == "").fill_null(True)
     if missing.any():
@@ -116,8 +135,8 @@ def _refuse_missing(values: pl.Series, where: str, column: str) -> None:
 
 
 def _degrees(raw: pl.Series, where: str, limit: float) -> NDArray[np.float64]:
-    numbers = raw.cast(pl.Float64, strict=False)
-    wrong = (~numbers.is_between(-limit, limit)).fill_null(True) | numbers.is_nan().fill_null(True)
+    numbers = as_numbers(raw, where)
+    wrong = (~numbers.is_between(-limit, limit)).fill_null(True)
     if wrong.any():
         row = int(wrong.arg_max() or 0)
         raise DataError(

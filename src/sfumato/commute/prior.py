@@ -7,12 +7,13 @@ with which an empty place is kept in the domain at all (Algorithm 2 of Machanava
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from sfumato.commute.places import KILOMETRES, column_for
+from sfumato.commute.places import KILOMETRES, as_numbers, as_text, column_for
 from sfumato.engines.source import read_frame
 from sfumato.errors import DataError, ParameterError
 from sfumato.privacy.dirichlet import Shape
@@ -34,10 +35,13 @@ class Distances:
     shares: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        if len(self.shares) != len(self.edges) + 1 or list(self.edges) != sorted({*self.edges}) or self.edges[0] <= 0:
+        edges, shares = self.edges, self.shares
+        if not all(map(isfinite, (*edges, *shares))):
+            raise ParameterError("the edges and shares of a histogram of distances are finite numbers")
+        if not edges or len(shares) != len(edges) + 1 or list(edges) != sorted({*edges}) or edges[0] <= 0:
             raise ParameterError("a histogram of distances needs rising edges above 0 and one share more than edges")
-        if min(self.shares) < 0 or not any(self.shares):
-            raise ParameterError("the shares of a histogram of distances are 0 or more, and not all 0")
+        if min(shares) < 0 or not any(shares[:-1]):
+            raise ParameterError("shares of distances are 0 or more, and at least one up to the last edge is above 0")
 
     def likeness(self, floor: float) -> NDArray[np.float64]:
         """People per kilometre of distance beside where they are densest, at least `floor`, for each ring."""
@@ -51,19 +55,17 @@ class Distances:
         """Read rows of `up_to` and `share`; an empty `up_to` in the last row is everything beyond."""
         frame, where = read_frame(source)
         up_to = frame[column_for(frame.columns, None, ("up_to", "distance"), "upper edge", where)]
-        share = frame[column_for(frame.columns, None, ("share", "count"), "share", where)]
-        share = share.cast(pl.Float64, strict=False)
-        edges = up_to.cast(pl.Float64, strict=False)
-        for name, wrong in (("share", share.is_null() | share.is_nan()), ("up_to", edges[:-1].is_null())):
-            if wrong.any():
-                raise DataError(f"{where}: row {int(wrong.arg_max() or 0) + 1}: {name} is not a number")
-        open_ended = edges[-1] is None
-        ends = [float(edge) * KILOMETRES[unit] for edge in (edges[:-1] if open_ended else edges)]
-        shares = share.to_list() if open_ended else [*share.to_list(), 0.0]
+        last = as_text(up_to, where)[-1]
+        open_ended = last is None or not last.strip()
+        ends = _numbers(up_to[:-1] if open_ended else up_to, where)
+        shares = _numbers(frame[column_for(frame.columns, None, ("share", "count"), "share", where)], where)
         try:
-            return Distances(edges=tuple(ends), shares=tuple(shares))
-        except (ParameterError, IndexError) as error:
-            raise DataError(f"{where}: {error or 'no edge is given'}") from error
+            return Distances(
+                edges=tuple(end * KILOMETRES[unit] for end in ends),
+                shares=tuple(shares if open_ended else [*shares, 0.0]),
+            )
+        except ParameterError as error:
+            raise DataError(f"{where}: {error}") from error
 
 
 USUAL = Distances(
@@ -130,19 +132,27 @@ class Prior:
         )
 
 
+def _numbers(raw: pl.Series, where: str) -> list[float]:
+    numbers = as_numbers(raw, where)
+    if numbers.null_count():
+        row = int(numbers.is_null().arg_max() or 0)
+        raise DataError(f"{where}: row {row + 1}: {raw.name} is {raw[row]!r}; expected a number")
+    return numbers.to_list()
+
+
 def read_weights(source: Any, places: Places) -> NDArray[np.float64]:
     """Public weights of places, such as populations: rows of a place and its weight; places not named have none."""
     frame, where = read_frame(source)
     names = frame.columns
     place = column_for(names, None, ("origin", "place", "id", *names[:1]), "place", where)
     column = column_for(names, None, ("weight", "population", "count", *names[1:2]), "weight", where)
-    numbers = frame[column].cast(pl.Float64, strict=False)
-    wrong = (~(numbers >= 0)).fill_null(True) | numbers.is_infinite().fill_null(True)
+    numbers = as_numbers(frame[column], where)
+    wrong = (~(numbers >= 0)).fill_null(True)
     if wrong.any():
         row = int(wrong.arg_max() or 0)
         raise DataError(f"{where}: row {row + 1}: {column} is {frame[column][row]!r}; expected a number of 0 or more")
-    table = pl.DataFrame({"id": frame[place].cast(pl.String), "weight": numbers})
-    unknown = ~table["id"].is_in(places.ids.implode())
+    table = pl.DataFrame({"id": as_text(frame[place], where), "weight": numbers})
+    unknown = (~table["id"].is_in(places.ids.implode())).fill_null(True)
     if unknown.any():
         row = int(unknown.arg_max() or 0)
         name = table["id"][row]

@@ -19,6 +19,7 @@ from sfumato.files import new_folder, refuse_unwritable
 from sfumato.methods.publication import SPENT, adding
 from sfumato.privacy.claims import Differential, parse_claim
 from sfumato.privacy.ledger import Ledger
+from sfumato.privacy.noise import SystemSource
 from sfumato.release.description import COMMUTE_DESCRIPTION as DESCRIPTION
 from sfumato.release.folder import write_table
 from sfumato.version import __version__
@@ -50,14 +51,14 @@ def publish_flows(
     """Draw synthetic flows with fresh randomness into a new folder; the name under which they are charged."""
     target, book, name = Path(folder), ledger or Ledger(), str(uuid.uuid4())
     refuse_unwritable(target)
-    claim = synthesizer.claim
+    prepared, claim = synthesizer.prepare(flows), synthesizer.claim
     assert isinstance(claim, Differential)
     book.reserve(
         data_set=data_set, release=name, epsilon=claim.epsilon, delta=claim.delta, method="commute",
         folder=os.path.abspath(target),
     )
     with adding(SPENT):
-        synthesis = synthesizer.synthesize(flows, progress=progress)
+        synthesis = prepared.draw(SystemSource(), progress)
         table = f"flows.{'parquet' if parquet else 'csv'}"
         description = {
             "format": FORMAT, "id": name, "version": __version__, "data_set": data_set,
@@ -78,10 +79,10 @@ def read_published(folder: Path | str, places: Places) -> Published:
     path = Path(folder) / DESCRIPTION
     try:
         spec = json.loads(path.read_text(encoding="utf-8-sig"))
-        if spec["format"] != FORMAT:
+        if type(spec["format"]) is not int or spec["format"] != FORMAT:
             raise ReleaseError(f"format {spec['format']!r} is not known to this version; expected {FORMAT}")
         name, claim, settings = str(spec["file"]), parse_claim(spec["claim"]), dict(spec["settings"])
-        if Path(name).name != name:
+        if not name or Path(name).name != name:
             raise ReleaseError(f"the file {name!r} lies outside the folder")
     except FileNotFoundError as error:
         raise ReleaseError(f"{path}: there is no such file; expected a folder of synthetic flows") from error

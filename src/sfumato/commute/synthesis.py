@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sfumato.commute.domain import Domain
+from sfumato.commute.domain import EVERYWHERE, Domain
 from sfumato.commute.flows import Flows
 from sfumato.commute.prior import Prior
+from sfumato.errors import ParameterError
 from sfumato.privacy.claims import ApproximateDP, NoGuarantee, ProbabilisticDP, PureDP
 from sfumato.privacy.dirichlet import UNIT, Calibration, Promise, Urn
 from sfumato.privacy.dirichlet.disclosure import shrinking_factor
@@ -18,12 +19,13 @@ from sfumato.privacy.dirichlet.rejection import is_good
 from sfumato.privacy.noise import Source, SystemSource
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from sfumato.commute.domain import Resolution, View
     from sfumato.privacy.claims import Claim
+    from sfumato.privacy.dirichlet import Shape
 
 BATCH = 1024
 ASSUMPTIONS = (
@@ -67,54 +69,95 @@ class Synthesizer:
             epsilon=promise.epsilon, failing=promise.delta, neighbours="replace-origin", assumptions=ASSUMPTIONS
         )
 
+    def prepare(self, flows: Flows) -> Prepared:
+        """Everything that can be refused, before anything is drawn; it looks at public totals alone."""
+        shape = self.prior.shape()
+        calibration = Calibration(self.promise, shape)
+        resolutions = self.domain.resolutions(flows.places, self.prior)
+        which = self.domain.resolution_of(flows.people)
+        scales = np.empty(len(flows))
+        for resolution, batch in _batches(resolutions, which):
+            counts = np.stack([resolution.view(int(place)).counts for place in flows.destinations[batch]])
+            scales[batch] = calibration.scales(flows.people[batch], counts)
+        return Prepared(self, flows, shape, resolutions, which, scales)
+
     def synthesize(
         self, flows: Flows, source: Source | None = None, progress: Callable[[int, int], None] | None = None
     ) -> Synthesis:
         """Draw synthetic flows; with a simulated source they promise nothing."""
-        source = source or SystemSource()
-        run = _Run(self, flows, source)
+        return self.prepare(flows).draw(source or SystemSource(), progress)
+
+
+def _batches(
+    resolutions: Sequence[Resolution], which: NDArray[np.int64]
+) -> Iterator[tuple[Resolution, NDArray[np.int64]]]:
+    """The destinations of each resolution, not too many at once."""
+    for number, resolution in enumerate(resolutions):
+        mine = np.flatnonzero(which == number)
+        for start in range(0, len(mine), BATCH):
+            yield resolution, mine[start : start + BATCH]
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A synthesis that can be drawn: the prior of every destination keeps the promise."""
+
+    synthesizer: Synthesizer
+    flows: Flows
+    shape: Shape
+    resolutions: Sequence[Resolution]
+    which: NDArray[np.int64]
+    scales: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        flows = self.flows
+        outside = np.unique(np.repeat(np.arange(len(flows)), np.diff(flows.start))[~flows.inside])
+        for d in outside:
+            resolution = self.resolutions[self.which[d]]
+            if not resolution.outside or resolution.radius == EVERYWHERE:
+                place = flows.places.ids[int(flows.destinations[d])]
+                raise ParameterError(
+                    f"people come to {place!r} from outside, and its domain has no outside; give a radius, and "
+                    "neither regions beyond it nor coarser ones for small destinations"
+                )
+
+    def draw(self, source: Source, progress: Callable[[int, int], None] | None = None) -> Synthesis:
+        """Draw the flows."""
+        flows, run = self.flows, _Run(self, source)
         origins = np.empty(flows.total, dtype=np.int64)
         person = np.concatenate(([0], np.cumsum(flows.people)))
-        which, done = self.domain.resolution_of(flows.people), 0
-        for number, resolution in enumerate(self.domain.resolutions(flows.places, self.prior)):
-            mine = np.flatnonzero(which == number)
-            for start in range(0, len(mine), BATCH):
-                batch = mine[start : start + BATCH]
-                drawn = run.draw(batch, resolution)
-                goes_to = np.repeat(flows.destinations[batch], flows.people[batch])
-                people = np.concatenate([np.arange(person[d], person[d + 1]) for d in batch])
-                origins[people] = resolution.place(drawn, goes_to, self.density, source)  # proof: placed
-                done += len(batch)
-                if progress:
-                    progress(done, len(flows))
+        done = 0
+        for resolution, batch in _batches(self.resolutions, self.which):
+            drawn = np.concatenate([run.draw(int(d), resolution) for d in batch])
+            goes_to = np.repeat(flows.destinations[batch], flows.people[batch])
+            people = np.concatenate([np.arange(person[d], person[d + 1]) for d in batch])
+            density = self.synthesizer.density
+            origins[people] = resolution.place(drawn, goes_to, density, source)  # proof: placed
+            done += len(batch)
+            if progress:
+                progress(done, len(flows))
         synthetic = Flows.of_pairs(
             flows.places, np.repeat(flows.destinations, flows.people), origins, np.ones(flows.total, dtype=np.int64)
         )
+        claim = self.synthesizer.claim if source.protects else NoGuarantee(reason="seeded")
         return Synthesis(
-            flows=synthetic, claim=self.claim if source.protects else NoGuarantee(reason="seeded"),
-            terms=run.terms(), prior=(run.least, run.most), rejected=run.rejected,
+            flows=synthetic, claim=claim, terms=run.terms(), prior=(run.least, run.most), rejected=run.rejected
         )
 
 
 class _Run:
     """One synthesis under way: draws destinations, and remembers what the claim's terms need."""
 
-    def __init__(self, synthesizer: Synthesizer, flows: Flows, source: Source) -> None:
-        self.promise, self.flows, self.shape = synthesizer.promise, flows, synthesizer.prior.shape()
-        self.calibration, self.urn = Calibration(self.promise, self.shape), Urn(source, self.shape.keep)
+    def __init__(self, prepared: Prepared, source: Source) -> None:
+        self.promise, self.flows, self.shape = prepared.synthesizer.promise, prepared.flows, prepared.shape
+        self.scales, self.urn = prepared.scales, Urn(source, self.shape.keep)
         self.least, self.most, self.rejected = inf, 0.0, 0
         self.kept, self.shrinking = 1.0, 1.0
 
-    def draw(self, batch: NDArray[np.int64], resolution: Resolution) -> NDArray[np.int64]:
-        """The units drawn for these destinations, one after another."""
-        flows = self.flows
-        views = [resolution.view(int(flows.destinations[d])) for d in batch]  # proof: view
-        found = self.calibration.scales(flows.people[batch], np.stack([view.counts for view in views]))
-        together = zip(batch, views, found, strict=True)
-        return np.concatenate([self._draw_one(int(d), resolution, view, scale) for d, view, scale in together])
-
-    def _draw_one(self, d: int, resolution: Resolution, view: View, scale: float) -> NDArray[np.int64]:
-        flows, masses, n = self.flows, self.shape.masses(scale), int(self.flows.people[d])
+    def draw(self, d: int, resolution: Resolution) -> NDArray[np.int64]:
+        """The units drawn for a destination."""
+        flows, masses, n = self.flows, self.shape.masses(float(self.scales[d])), int(self.flows.people[d])
+        view = resolution.view(int(flows.destinations[d]))  # proof: view
         pairs = slice(flows.start[d], flows.start[d + 1])
         origins = np.repeat(flows.origins[pairs], flows.counts[pairs])
         units, levels = resolution.units_of(origins, view)  # proof: units

@@ -209,7 +209,7 @@ def parse_claim(spec: Any) -> Claim:
         if spec["claim"] == NoGuarantee.kind:
             return NoGuarantee(reason=str(spec["reason"]))
     except (KeyError, TypeError) as error:
-        raise ReleaseError("the claim in release.json is incomplete") from error
+        raise ReleaseError("the claim is incomplete") from error
     raise ReleaseError(f"{spec['claim']!r} is not a known claim")
 
 

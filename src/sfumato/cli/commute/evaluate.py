@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sfumato.commute.sweep import Sweep
 
 EXAMPLE = "sfumato commute evaluate flows.csv --places places.csv --regions tract,town -o evaluation"
-SHOWN = ("short_error", "all_error", "distance_variation")
+SHOWN = ("short_error", "distance_error", "distance_variation")
 
 
 def command(

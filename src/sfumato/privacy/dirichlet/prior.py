@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 UNIT = 2**30
 """The mass of one worker in an urn; prior masses are whole multiples of 1/UNIT."""
+SMALLEST_KEEP = 2.0**-11
+"""Probabilities below this have bits that a coin of one 64-bit word does not."""
 LARGEST_MASS = 2.0**62
 """What an urn may hold in all."""
 
@@ -45,8 +47,8 @@ class Shape:
         object.__setattr__(self, "keep", np.ones(len(self.weights)) if keep is None else np.asarray(keep, float))
         if not (np.isfinite(self.weights).all() and (self.weights > 0).all()):
             raise ParameterError("a prior needs a weight above 0 for every place")
-        if len(self.keep) != len(self.weights) or not ((self.keep > 0) & (self.keep <= 1)).all():
-            raise ParameterError("the probability of keeping an empty place is above 0 and at most 1")
+        if len(self.keep) != len(self.weights) or not ((self.keep >= SMALLEST_KEEP) & (self.keep <= 1)).all():
+            raise ParameterError(f"the probability of keeping an empty place is from {SMALLEST_KEEP:g} to 1")
 
     @property
     def levels(self) -> int:

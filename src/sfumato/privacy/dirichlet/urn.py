@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 WORDS = 2**14
 EMPTY = -1
-SMALLEST_KEEP = 2.0**-11
-"""Keeps smaller than this have bits that a 64-bit coin does not."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,8 +134,6 @@ class Urn:
     _words: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64), init=False)
 
     def __post_init__(self) -> None:
-        if (self.keep < SMALLEST_KEEP).any():
-            raise ParameterError(f"an empty place is kept with probability {SMALLEST_KEEP:g} or more")
         coins = np.where(self.keep < 1, self.keep, 0.0)
         self._coins = np.array([int(coin * 2.0**64) for coin in coins], dtype=np.uint64)
 

@@ -22,7 +22,6 @@ from sfumato.privacy.dirichlet.urn import pick
 from sfumato.privacy.noise import SimulatedSource, Source
 
 FALSE_FAILURE = 1e-6
-KEPT, DROPPED = 0, 2**64 - 1
 
 
 class Scripted(Source):
@@ -114,17 +113,18 @@ def paths(small: Small, m: int, drawn: list[int], fates: dict[int, bool], repeat
         if segment >= 0 and keep < 1 and place not in people and fates.get(place) is not True:
             if fates.get(place) is False:
                 continue
+            coin = int(keep * 2**64)  # the last word that keeps is one less
             turns = [
-                (keep, [KEPT], [*drawn, place], {**fates, place: True}),
-                (1 - keep, [DROPPED], drawn, {**fates, place: False}),
+                (keep, [coin - 1], [*drawn, place], {**fates, place: True}),
+                (1 - keep, [coin], drawn, {**fates, place: False}),
             ]
         else:
             turns = [(Fraction(1), [], [*drawn, place], fates)]
-        for chance, coin, now, known in turns:
+        for chance, thrown, now, known in turns:
             for probability, script, end in paths(small, m, now, known, repeats):
                 for number in numbers:
                     share = chance * probability / (total - len(idle))
-                    yield share, [*before, total + number, *coin, *script], end
+                    yield share, [*before, total + number, *thrown, *script], end
 
 
 SMALL = {

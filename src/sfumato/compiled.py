@@ -20,7 +20,7 @@ Function = TypeVar("Function", bound=Callable[..., object])
 def compiled(function: Function) -> Function:
     """Compile a loop over arrays; the result is cached beside the source, or in the user's cache."""
     made: Any = numba.njit(cache=True, nogil=True)(function)
-    if not numba.config.DISABLE_JIT:
+    if hasattr(made, "_cache"):
         made._cache._cache_file._source_stamp = stamp(Path(__file__).parent)
     return cast(Function, made)
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from sfumato.report.page import created_text, range_text, render
+from sfumato.report.page import range_text, render
+from sfumato.report.shell import created_text
 
 from .document import NASTY, frontier_document
 

@@ -18,8 +18,8 @@ from sfumato.report.charts import draw
 from sfumato.report.commute_charts import PARTS, UNITS, bins_chart, figure_chart, figure_note, sizes_chart
 from sfumato.report.commute_sweep import can_sweep, delta_text, sweep_chart
 from sfumato.report.numbers import NumberStyle, interval, styles, unit
-from sfumato.report.page import _embedded, _environment, _libraries, _part, _policy, created_text
 from sfumato.report.points import HINTS
+from sfumato.report.shell import created_text, embedded, environment, libraries, part, policy
 
 if TYPE_CHECKING:
     import altair as alt
@@ -66,15 +66,15 @@ def write(document: dict[str, Any], folder: str | Path, table: str) -> list[Path
 
 def compose(document: dict[str, Any], drawn: dict[str, alt.LayerChart], drawings: dict[str, bytes]) -> str:
     """The page around the charts: their specifications, and the drawings shown where scripts do not run."""
-    libraries, script = _libraries(), _part("commute.js")
-    return _environment().get_template("commute.html.j2").render(
+    charting, script = libraries(), part("commute.js")
+    return environment().get_template("commute.html.j2").render(
         **_views(document),
         document=document,
-        policy=_policy(libraries, script),
-        stylesheet=Markup(_part("page.css") + _part("commute.css")),
-        libraries=Markup(libraries),
+        policy=policy(charting, script),
+        stylesheet=Markup(part("page.css") + part("commute.css")),
+        libraries=Markup(charting),
         script=Markup(script),
-        charts_json=_embedded({name: _bare(chart.to_dict()) for name, chart in drawn.items()}),
+        charts_json=embedded({name: _bare(chart.to_dict()) for name, chart in drawn.items()}),
         stills={name: _address(drawing) for name, drawing in drawings.items()},
     )  # fmt: skip
 

@@ -50,7 +50,7 @@ def sweep_chart(document: dict[str, Any], name: str) -> alt.LayerChart:
     points = base.mark_point(filled=True, size=70, opacity=1).encode(shape=_symbols(chosen), tooltip=tooltip)
     ring = data(rows).transform_filter("datum.paper").encode(x=x, y=y)
     drawn = [
-        spread.mark_rule(opacity=0.5, strokeWidth=1.5),
+        *([spread.mark_rule(opacity=0.5, strokeWidth=1.5)] if any(row["low"] is not None for row in rows) else []),
         base.mark_line(strokeWidth=2).encode(strokeDash=_dashes(rows), detail="delta:N"),
         points.properties(name="runs"),
         ring.mark_point(size=260, stroke=INK, strokeWidth=2, filled=False).properties(name="paper"),

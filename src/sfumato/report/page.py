@@ -1,27 +1,16 @@
-"""The report as one page that needs nothing else: no network, no other file, no server.
-
-The browser is told so too: a content security policy lets it load nothing and run only the two scripts whose
-digests it names.
-"""
+"""The report of a frontier as one page that needs nothing else."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
 import math
-from datetime import datetime
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
-import jinja2
-import vl_convert
 from markupsafe import Markup
 
 from sfumato.report import points
 from sfumato.report.charts import draw, frontier_chart
 from sfumato.report.numbers import NumberStyle, interval, is_percent, plain, styles, unit
+from sfumato.report.shell import created_text, embedded, environment, libraries, part, policy
 
 FAMILIES = {"privacy": "Privacy", "utility": "Utility", "shape": "Shape of the release"}
 LIMITS = {"max_": "at most", "min_": "at least", "": "at most"}
@@ -36,16 +25,16 @@ def render(document: dict[str, Any]) -> str:
 
 def compose(document: dict[str, Any], spec: dict[str, Any], still: str) -> str:
     """The page around a chart: its specification, and the drawing shown where scripts do not run."""
-    libraries, script = _libraries(), _part("page.js")
-    return _environment().get_template("template.html.j2").render(
+    charting, script = libraries(), part("page.js")
+    return environment().get_template("template.html.j2").render(
         **_views(document),
         document=document,
-        policy=_policy(libraries, script),
-        stylesheet=Markup(_part("page.css")),
-        libraries=Markup(libraries),
+        policy=policy(charting, script),
+        stylesheet=Markup(part("page.css")),
+        libraries=Markup(charting),
         script=Markup(script),
-        frontier_json=_embedded(document),
-        chart_json=_embedded(_chart_parts(document, spec)),
+        frontier_json=embedded(document),
+        chart_json=embedded(_chart_parts(document, spec)),
         still=Markup(still),
     )  # fmt: skip
 
@@ -128,12 +117,6 @@ def range_text(measure: dict[str, Any]) -> str:
     return f"{plain(low, measure)} or more" if high is None else f"{plain(low, measure)} to {plain(high, measure)}"
 
 
-def created_text(created: str) -> str:
-    """A moment as people write it: 15 November 2026, 20:00 UTC."""
-    moment = datetime.fromisoformat(created)
-    return f"{moment.day} {moment:%B %Y, %H:%M} {moment.tzname() or ''}".strip()
-
-
 def _chart_parts(document: dict[str, Any], spec: dict[str, Any]) -> dict[str, Any]:
     """What the page needs to draw the chart for any pair: the template, and what goes into it."""
     return {
@@ -142,35 +125,3 @@ def _chart_parts(document: dict[str, Any], spec: dict[str, Any]) -> dict[str, An
         "axes": points.axes(document),
         "main": points.main_measures(document),
     }
-
-
-def _embedded(value: Any) -> Markup:
-    """JSON inside a script element: without `<` nothing in it can end the element or open a comment."""
-    return Markup(json.dumps(value, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"))
-
-
-def _policy(*scripts: str) -> str:
-    digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
-    allowed = " ".join(f"'sha256-{digest}'" for digest in digests)
-    return f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:"
-
-
-def _part(name: str) -> str:
-    return files("sfumato.report").joinpath(name).read_text(encoding="utf-8")
-
-
-@cache
-def _libraries() -> str:
-    """Vega, Vega-Lite and Vega-Embed, in a scope of their own that lets out one name."""
-    return f"(() => {{{vl_convert.javascript_bundle('window.vegaEmbed = vegaEmbed;')}\n}})();"
-
-
-@cache
-def _environment() -> jinja2.Environment:
-    return jinja2.Environment(
-        loader=jinja2.FunctionLoader(_part),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )

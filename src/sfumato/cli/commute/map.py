@@ -59,7 +59,7 @@ def command(
     claim = "No claim is known for these flows."
     if release.is_dir():
         published = read_published(release, known)
-        synthetic, claim = published.flows, published.claim.sentence()
+        synthetic, claim = published.flows, f"Claim: {published.claim.sentence()}."
     else:
         synthetic = Flows.read(release, known)
     page = draw_map(

@@ -13,6 +13,7 @@ from audit.enumeration import largest_selection_ratio, shapes
 from audit.exact import examine_pair
 from audit.neighbours import Pair, schema_of
 from audit.twins import QUIETER, TWINS
+from audit.urns import BROKEN_URNS, URNS, disclosing_share
 from sfumato.methods import PrivTree
 from sfumato.privacy.noise import SimulatedSource, SystemSource
 
@@ -127,8 +128,19 @@ def _caught_by_runs(twin: Twin, source: Source) -> str | None:
     return f"caught: ε ≥ {found.epsilon:.3f} {_shown(found)}" if found.epsilon > EPSILON else None
 
 
+def urn_line(number: int, seed: int | None) -> Line:
+    """How often draws from an urn disclose; those of a broken twin must do so too often."""
+    case = (*URNS, *BROKEN_URNS)[number]
+    share, least = disclosing_share(case, source_of(seed, 400 + number))
+    found = f"{share:.4f} of the draws disclose (probability at least {least:.4f})"
+    if case.shrunk < 1:
+        return Line(case.what, f"{'caught' if least > case.delta else 'not caught'}: {found}", least > case.delta)
+    return Line(case.what, found, least <= case.delta and (share > LEAST_SHARE * case.delta or not case.has_teeth))
+
+
 PARTS: dict[str, tuple[Callable[[int, int | None], Line], int]] = {
     "exact": (exact_line, len(thorough_settings(EPSILON))),
     "empirical": (empirical_line, len(CASES)),
     "twins": (twin_line, len(TWINS) + len(QUIETER)),
+    "urns": (urn_line, len(URNS) + len(BROKEN_URNS)),
 }

@@ -18,6 +18,7 @@ def place(path: Path, content: str | bytes) -> Path:
     """Write a file whole or not at all, text as UTF-8."""
     unfinished = path.with_name(f".{path.name}.partial")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         unfinished.write_bytes(content.encode() if isinstance(content, str) else content)
         os.replace(unfinished, path)
     finally:

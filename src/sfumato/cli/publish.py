@@ -33,7 +33,7 @@ def command(
             "--method", metavar="NAME", show_default=False,
             help="mondrian, anatomy, suppression (the sensitive column alone) or original (no protection). "
             "Differentially private, with --epsilon: quad-tree, kd-tree, hybrid-tree, privtree, diffmulti, diffgen, "
-            "rps, dpcube, privbayes or marginals.",
+            "rps, dpcube, privbayes or marginals. With (epsilon, delta), for sensitive values alone: dirichlet.",
         ),
     ],
     output: Annotated[
@@ -57,8 +57,8 @@ def command(
         typer.Option("--distance", help="How --t measures: earth mover's with a ground distance (equal is the "
                      "default), or Jensen-Shannon."),
     ] = None,
-    delta: Annotated[float | None, typer.Option("--delta", help="delta-disclosure: bounds log ratios. For mst, the "
-                                                         "probability with which its promise may fail.")] = None,
+    delta: Annotated[float | None, typer.Option("--delta", help="delta-disclosure: bounds log ratios. For mst and "
+                                                         "dirichlet, how likely their promise may fail.")] = None,
     alpha: Annotated[
         float | None, typer.Option("--alpha", help="With --k, (alpha,k)-anonymity: the largest share of a value.")
     ] = None,

@@ -177,6 +177,8 @@ class Resolution:
         upto = np.concatenate(([0.0], np.cumsum(weights)))
         limit = chords([self.radius])[0] if self.radius else -1.0
         for _ in range(ROUNDS):
+            if not len(waiting):
+                break
             region = units[waiting] - k
             first, last = self.region_start[region], self.region_start[region + 1] - 1
             drawn = upto[first] + source.uniforms(len(waiting)) * (upto[last + 1] - upto[first])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from sfumato.commute.places import KILOMETRES, as_numbers, as_text, column_for
+from sfumato.commute.places import ID_NAMES, KILOMETRES, as_numbers, as_text, column_for
 from sfumato.engines.source import read_frame
 from sfumato.errors import DataError, ParameterError
 from sfumato.privacy.dirichlet import Shape
@@ -115,7 +115,7 @@ class Prior:
         """The class of every place: 0 for the heaviest."""
         if self.weights is None:
             return np.zeros(len(places), dtype=np.int64)
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", over="ignore"):
             halvings = np.floor(np.log2(self.weights.max() / self.weights))
         classes: NDArray[np.int64] = np.clip(halvings, 0, CLASSES - 1).astype(np.int64)
         return classes
@@ -144,7 +144,7 @@ def read_weights(source: Any, places: Places) -> NDArray[np.float64]:
     """Public weights of places, such as populations: rows of a place and its weight; places not named have none."""
     frame, where = read_frame(source)
     names = frame.columns
-    place = column_for(names, None, ("origin", "place", "id", *names[:1]), "place", where)
+    place = column_for(names, None, ("origin", *ID_NAMES, *names[:1]), "place", where)
     column = column_for(names, None, ("weight", "population", "count", *names[1:2]), "weight", where)
     numbers = as_numbers(frame[column], where)
     wrong = (~(numbers >= 0)).fill_null(True)

@@ -11,7 +11,7 @@ import numpy as np
 from sfumato.commute.domain import EVERYWHERE, Domain
 from sfumato.commute.flows import Flows
 from sfumato.commute.prior import Prior
-from sfumato.errors import ParameterError
+from sfumato.errors import UnsatisfiableError
 from sfumato.privacy.claims import ApproximateDP, NoGuarantee, ProbabilisticDP, PureDP
 from sfumato.privacy.dirichlet import UNIT, Calibration, Promise, Urn
 from sfumato.privacy.dirichlet.disclosure import shrinking_factor
@@ -116,7 +116,7 @@ class Prepared:
             resolution = self.resolutions[self.which[d]]
             if not resolution.outside or resolution.radius == EVERYWHERE:
                 place = flows.places.ids[int(flows.destinations[d])]
-                raise ParameterError(
+                raise UnsatisfiableError(
                     f"people come to {place!r} from outside, and its domain has no outside; give a radius, and "
                     "neither regions beyond it nor coarser ones for small destinations"
                 )

@@ -20,6 +20,7 @@ from sfumato.cli.commute.options import (
 )
 from sfumato.cli.options import Json, names
 from sfumato.cli.show import columns, note, number, print_json, progress_bar, say
+from sfumato.errors import UnsatisfiableError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,8 +75,10 @@ def command(
     from sfumato.commute.comparison import document
     from sfumato.commute.places import KILOMETRES
     from sfumato.commute.sweep import USUAL_RADIUS, Sweep
+    from sfumato.release.description import refuse_inside_release
     from sfumato.report.commute import write
 
+    refuse_inside_release(output)
     limit = None if short is None else kilometres(short, unit, "--short") / KILOMETRES[unit]
     levels = names(regions)
     known, original = read_input(flows, places, origin, destination, count, place_id)
@@ -88,7 +91,8 @@ def command(
     if releases:
         runs, claim, figures = _published(releases, original, levels, limit, unit), "", None
     else:
-        runs, figures = _tried(sweep, original, limit), sweep.figures()
+        runs = _tried(sweep, original, limit)
+        figures = [run.label for run in runs if run.label in sweep.figures()]
         claim = "Tried with simulated noise: nothing was published, and nothing spent."
     title = f"Synthetic flows of {flows.name}"
     made = document(title=title, claim=claim, runs=runs, figures=figures)
@@ -111,6 +115,8 @@ def _tried(sweep: Sweep, original: Flows, short: float | None) -> list[Run]:
             else:
                 note(f"{tried.label}: {tried.reason}.")
             progress(done, total)
+    if not runs:
+        raise UnsatisfiableError("none of the usual settings fits these flows")
     return runs
 
 

@@ -117,7 +117,7 @@ def command(
 
     promise = Promise(epsilon=epsilon, delta=0.0 if rule == "pure" else delta, rule=rule, reject=reject)
     domain = Domain(
-        radius=kilometres(radius, unit) if radius else EVERYWHERE, beyond=beyond, coarse=coarsening(coarse)
+        radius=EVERYWHERE if radius is None else kilometres(radius, unit), beyond=beyond, coarse=coarsening(coarse)
     )
     known, original = read_input(flows, places, origin, destination, count, place_id)
     synthesizer = Synthesizer(

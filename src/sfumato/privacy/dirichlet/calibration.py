@@ -190,6 +190,7 @@ class Calibration:
             for key, row, scale in zip(new, new.values(), pool.map(self._scale, new.values()), strict=True):
                 if not isfinite(scale):
                     self._refuse(int(row[0]))
+                self._check_mass(scale, row)
                 self._known[key] = scale
         return np.array([self._known[key] for key in keys])
 
@@ -202,6 +203,15 @@ class Calibration:
             return reference_scale(promise, n, shape.weights, counts)
         everybody = promise.rule == "exact"
         return float(_exact_scale(n, growth, promise.delta, shape.weights, counts, shape.keep, everybody))
+
+    def _check_mass(self, scale: float, row: NDArray[np.int64]) -> None:
+        """An urn counts in whole numbers of a word; this is far beyond any prior of use."""
+        mass = float(self.shape.masses(scale).astype(np.float64) @ row[1:]) + 2.0 * UNIT * float(row[0])
+        if mass >= LARGEST_MASS:
+            raise UnsatisfiableError(
+                f"the prior that epsilon {self.promise.epsilon:g} needs for a destination of {int(row[0])} people is "
+                "too large to draw from; ask for a larger epsilon or a smaller domain"
+            )
 
     def _refuse(self, people: int) -> NoReturn:
         raise UnsatisfiableError(

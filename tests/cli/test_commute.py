@@ -1,0 +1,218 @@
+"""`commute`: synthetic flows, their evaluation and their map on a small town, and every refusal in one sentence."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from sfumato.cli.commute import evaluate, synthesize
+from sfumato.cli.commute import map as flow_map
+from sfumato.privacy.ledger import Ledger
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from .conftest import Outcome, Run
+
+Call = "Callable[..., Outcome]"
+EVERYWHERE = 36
+
+
+@pytest.fixture
+def town(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with 36 places and flows to three of them, which is also where commands run."""
+    generator, monkeys = random.Random(1), [(place // 6, place % 6) for place in range(EVERYWHERE)]
+    rows = [
+        f"{place:04d},{41 + 0.02 * row:.2f},{-71 + 0.02 * column:.2f},t{place // 4},{'ew'[column > 2]}"
+        for place, (row, column) in enumerate(monkeys)
+    ]
+    (tmp_path / "places.csv").write_text("\n".join(["id,latitude,longitude,tract,town", *rows]) + "\n")
+    pairs = [
+        f"{generator.randrange(EVERYWHERE):04d},{to:04d},{generator.randrange(1, 4)}" for to in (3, 14, 20) for _ in range(12)
+    ]
+    (tmp_path / "flows.csv").write_text("\n".join(["origin,destination,count", *pairs]) + "\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SFUMATO_LEDGER", str(tmp_path / "ledger.sqlite"))
+    return tmp_path
+
+
+@pytest.fixture
+def synthetic(run: Run, town: Path) -> Callable[..., Outcome]:
+    """Synthesize the flows of the town to a folder."""
+
+    def made(release: str, *options: str) -> Outcome:
+        words = ("commute", "synthesize", "flows.csv", "--places", "places.csv", "-o", release)
+        return run(*words, *(() if "--epsilon" in options else ("--epsilon", "4.6")), *options)
+
+    return made
+
+
+def totals(path: Path) -> Counter[str]:
+    """People by destination."""
+    frame = pl.read_parquet(path) if path.suffix == ".parquet" else pl.read_csv(path, infer_schema=False)
+    found: Counter[str] = Counter()
+    for destination, people in zip(frame["destination"], frame["count"], strict=True):
+        found[destination] += int(people)
+    return found
+
+
+@pytest.mark.parametrize("module", [synthesize, evaluate, flow_map])
+def test_help_ends_with_an_example(run: Run, module: object) -> None:
+    words = module.EXAMPLE.split()[1:]  # type: ignore[attr-defined]
+    told = run(*words[:2], "--help")
+    assert told.code == 0
+    assert told.out.rstrip().endswith(f"Example: {module.EXAMPLE}")  # type: ignore[attr-defined]
+
+
+def test_synthesize_tells_what_it_made_and_promises(synthetic: Call, town: Path) -> None:
+    told = synthetic("release", "--radius", "2mi", "--beyond", "town")
+    assert (told.code, told.err) == (0, "")
+    first, claim, *rest = told.out.splitlines()
+    people = sum(totals(town / "flows.csv").values())
+    assert first.startswith(f"{people} people go to 3 destinations, in ")
+    assert claim.startswith("Claim: where any one person comes from changes the probability of every output by a factor")
+    assert "in each destination, with probability at least 0.99999" in claim
+    assert sum(line.startswith("Assumes: ") for line in rest) == 4
+    assert rest[-1] == "Charged to flows; see sfumato budget."
+    assert totals(town / "release" / "flows.csv") == totals(town / "flows.csv")
+    (entry,) = Ledger().entries()
+    assert (entry.data_set, entry.state, float(entry.cost.epsilon)) == ("flows", "settled", 4.6)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        (), ("--radius", "16km"), ("--radius", "10"), ("--radius", "2.5 mi", "--unit", "km"), ("--radius", "3", "--beyond", "tract"),
+        ("--coarse", "20:tract", "--coarse", "30:town"), ("--prior", "distance"), ("--prior", "weights.csv"),
+        ("--keep", "0.5", "--distances", "distances.csv"), ("--prior", "distance", "--distances", "distances.csv"),
+        ("--radius", "3km", "--beyond", "town", "--density", "weights.csv"), ("--rule", "reference"), ("--rule", "file"),
+        ("--rule", "pure"), ("--rule", "pure", "--delta", "0.3"), ("--reject", "--delta", "0.1"),
+        ("--delta", "1e-3", "--epsilon", "1"), ("--name", "town of 2020"),
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_every_option_keeps_the_totals(synthetic: Call, town: Path, options: tuple[str, ...]) -> None:
+    (town / "weights.csv").write_text("place,population\n" + "".join(f"{place:04d},{place % 5}\n" for place in range(36)))
+    (town / "distances.csv").write_text("up_to,share\n2,70\n5,20\n,10\n")
+    told = synthetic("release", "--json", *options)
+    assert (told.code, told.err) == (0, "")
+    found, claim = told.json, told.json["claim"]
+    assert totals(town / "release" / "flows.csv") == totals(town / "flows.csv")
+    assert sum(found["epsilon_made_of"].values()) == pytest.approx(claim["epsilon"])
+    kinds = {"pure": "pure-dp", "file": "approximate-dp"}
+    assert claim["claim"] == kinds.get(options[1] if "--rule" in options else "", "probabilistic-dp")
+    assert ("delta" in claim) == ("pure" not in options)
+    assert (found["destinations"], found["data_set"]) == (3, "town of 2020" if "--name" in options else "flows")
+    assert ("places dropped" in found["epsilon_made_of"]) == ("--keep" in options)
+    assert ("rejection" in found["epsilon_made_of"]) == ("--reject" in options)
+    assert 0 < found["prior"]["least"] <= found["prior"]["most"]
+    assert found["charge"]["release"] == json.loads((town / "release" / "commute.json").read_text())["id"]
+    settings = json.loads((town / "release" / "commute.json").read_text())["settings"]
+    for name, value in zip(options[::2], options[1::2], strict=False):
+        if name in ("--radius", "--beyond", "--prior", "--rule", "--distances", "--density"):
+            assert settings[name[2:]] == value
+
+
+def test_parquet_and_other_columns(run: Run, synthetic: Call, town: Path) -> None:
+    assert synthetic("release", "--parquet").code == 0
+    assert totals(town / "release" / "flows.parquet") == totals(town / "flows.csv")
+    pl.read_csv("flows.csv", infer_schema=False).rename({"origin": "a", "destination": "b", "count": "c"}).write_csv("odd.csv")
+    renamed = pl.read_csv("places.csv", infer_schema=False).rename({"id": "code"})
+    renamed.select("tract", "code", "latitude", "longitude").write_csv("odd_places.csv")
+    told = run(
+        "commute", "synthesize", "odd.csv", "--places", "odd_places.csv", "--epsilon", "2", "-o", "odd", "--origin", "a",
+        "--destination", "b", "--count", "c", "--place-id", "code",
+    )  # fmt: skip
+    assert (told.code, told.err) == (0, "")
+    assert totals(town / "odd" / "flows.csv") == totals(town / "flows.csv")
+
+
+DISTANCE = "; expected a distance above 0, such as 100mi or 160km"
+COARSE = "; expected people and regions, such as 20:tract"
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--radius", "ten"), f"--radius is 'ten'{DISTANCE}"),
+        (("--radius", "10 leagues"), f"--radius is '10 leagues'{DISTANCE}"),
+        (("--radius", "0"), f"--radius is '0'{DISTANCE}"),
+        (("--radius=-3km",), f"--radius is '-3km'{DISTANCE}"),
+        (("--radius", ""), f"--radius is ''{DISTANCE}"),
+        (("--coarse", "tract"), f"--coarse is 'tract'{COARSE}"),
+        (("--coarse", "20"), f"--coarse is '20'{COARSE}"),
+        (("--coarse", "0:tract"), f"--coarse is '0:tract'{COARSE}"),
+        (("--coarse", "x:tract"), f"--coarse is 'x:tract'{COARSE}"),
+        (("--radius", "2", "--beyond", "twon"), "places.csv: there are no regions 'twon'; those in the file: tract, town"),
+        (("--coarse", "20:twon"), "places.csv: there are no regions 'twon'; those in the file: tract, town"),
+        (("--prior", "none.csv"), "none.csv: there is no such file"),
+        (("--density", "none.csv"), "none.csv: there is no such file"),
+        (("--distances", "bad.csv"), "bad.csv: row 2: up_to is 'far'; expected a number"),
+        (("--keep", "0"), "keep is 0.0; expected a number above 0 and at most 1"),
+        (("--keep", "2"), "keep is 2.0; expected a number above 0 and at most 1"),
+        (("--epsilon", "0"), "epsilon is 0.0; expected a number above 0"),
+        (("--epsilon", "nan"), "epsilon is nan; expected a number above 0"),
+        (("--epsilon", "60"), "epsilon is 60.0; expected a number above 0 and at most 50"),
+        (("--delta", "0"), "delta is 0.0; expected a number above 0 and below 1"),
+        (("--delta", "1"), "delta is 1.0; expected a number above 0 and below 1"),
+        (("--rule", "reference", "--epsilon", "1"), "the reference rule holds for epsilon above ln 3 = 1.0986 only"),
+        (("--rule", "pure", "--reject"), "the pure rule does not go with rejection; choose reference or exact"),
+        (("--origin", "x"), "flows.csv: there is no column 'x'; the columns are origin, destination, count"),
+        (("--place-id", "x"), "places.csv: there is no column 'x'; the columns are id, latitude, longitude, tract, town"),
+        (("--keep", "0.3", "--epsilon", "1"), "no prior keeps epsilon 1 for a destination of"),
+        (("--rule", "magic"), "invalid value for '--rule'"),
+        (("--unit", "furlong"), "invalid value for '--unit'"),
+        (("--epsilon", "much"), "invalid value for '--epsilon'"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)  # fmt: skip
+def test_wrong_options_are_one_sentence_and_cost_nothing(
+    synthetic: Call, town: Path, options: tuple[str, ...], sentence: str
+) -> None:
+    (town / "bad.csv").write_text("up_to,share\n1,1\nfar,1\n3,1\n")
+    told = synthetic("release", *options)
+    assert (told.code, told.out, len(told.err.splitlines())) == (2, "", 1)
+    assert told.err.startswith(f"sfumato: {sentence}")
+    assert not (town / "release").exists()
+    assert Ledger().entries() == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "sentence"),
+    [
+        ("flows.csv", "origin,destination,count\n0001,0003,1\n0099,0003,1\n", "row 2: origin is '0099', which is no place"),
+        ("flows.csv", "origin,destination,count\n0001,0003,-1\n", "row 1: count is '-1'; expected a whole number"),
+        ("flows.csv", "origin,destination,count\n0001,0003,1.5\n", "row 1: count is '1.5'; expected a whole number"),
+        ("flows.csv", "a,b\n0001,0003\n", "no column for the origin"),
+        ("flows.csv", "", "the file is empty"),
+        ("flows.csv", "origin,destination\n", "the file has no rows"),
+        ("places.csv", "id,latitude,longitude\n0001,91,0\n", "row 1: latitude is '91'; expected degrees from -90 to 90"),
+        ("places.csv", "id,latitude,longitude\n0001,1,0\n0001,2,0\n", "row 2 repeats the place '0001' of row 1"),
+        ("places.csv", "id,latitude\n0001,91\n", "no column for the longitude"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("command", ["synthesize", "evaluate"])
+def test_wrong_files_are_one_sentence(run: Run, town: Path, command: str, name: str, text: str, sentence: str) -> None:
+    (town / name).write_text(text)
+    more = ("--epsilon", "2") if command == "synthesize" else ()
+    told = run("commute", command, "flows.csv", "--places", "places.csv", "-o", "made", *more)
+    assert (told.code, told.out, len(told.err.splitlines())) == (2, "", 1)
+    assert told.err.startswith(f"sfumato: {name}: {sentence}")
+    assert not (town / "made").exists()
+
+
+def test_a_folder_in_the_way_and_a_cap_refuse_before_anything_is_drawn(synthetic: Call, run: Run, town: Path) -> None:
+    assert run("budget", "cap", "flows", "--epsilon", "5", "--delta", "1e-5").code == 0
+    assert synthetic("release").code == 0
+    assert "this already exists" in synthetic("release").err
+    refused = synthetic("second")
+    assert (refused.code, len(refused.err.splitlines())) == (2, 1)
+    assert "cap" in refused.err
+    assert not (town / "second").exists()
+    assert len(Ledger().entries()) == 1

@@ -19,6 +19,8 @@ import typer
 import sfumato as sf
 from sfumato.cli import main
 from sfumato.cli.app import app
+from sfumato.cli.reference import contexts
+from sfumato.commute.sweep import Sweep
 from sfumato.errors import SchemaError
 from sfumato.samples.town import SCHEMA_PATH
 
@@ -27,6 +29,7 @@ PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *s
 MEASURES_PAGE = ROOT / "docs" / "measures.md"
 TUTORIAL = ROOT / "docs" / "tutorial.md"
 SCHEMAS = ROOT / "docs" / "schema.md"
+GUIDE = ROOT / "docs" / "commute.md"
 
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
@@ -93,8 +96,7 @@ def commands() -> tuple[Any, Any]:
 
 def options() -> set[str]:
     """Every option of every command."""
-    program, top = commands()
-    every = [program, *(program.get_command(top, name) for name in program.list_commands(top))]
+    every = [context.command for context in contexts()]
     return {option for command in every for item in command.params for option in (*item.opts, *item.secondary_opts)}
 
 
@@ -105,6 +107,8 @@ def misuse(line: str) -> str | None:
         program, top = commands()
         try:
             name, command, rest = program.resolve_command(top, arguments)
+            if name == "commute":
+                name, command, rest = command.resolve_command(top, list(rest))
             command.make_context(name, list(rest), parent=top)
         except typer.TyperException as error:
             return f"{line}: {error.format_message()}"
@@ -261,6 +265,22 @@ def test_the_tutorial_is_what_happens(
     assert compared >= 10
 
 
+def test_the_guide_to_flows_is_what_happens(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With a few settings in place of all."""
+    every = Sweep.settings
+    monkeypatch.setattr(Sweep, "settings", lambda sweep: [every(sweep)[1], every(sweep)[7]])
+    monkeypatch.chdir(tmp_path)
+    for language, body in blocks(GUIDE.read_text(encoding="utf-8")):
+        if language == "python":
+            exec(compile(body, GUIDE.name, "exec"), {})
+        elif language == "sh":
+            assert [main(shlex.split(line)[1:]) for line in body.splitlines()] == [0, 0, 0]
+    assert "(4.6, 1e-05)-probabilistic differential privacy" in capsys.readouterr().out
+    assert {"evaluation", "flows-release", "map.html", "python-release"} <= {path.name for path in tmp_path.iterdir()}
+
+
 def run(capsys: pytest.CaptureFixture[str], line: str) -> str:
     """What a line of a shell example prints."""
     word, *arguments = shlex.split(line)
@@ -306,6 +326,7 @@ def test_an_unwanted_word_would_be_found(text: str, found: list[str]) -> None:
         "sfumato anonymize people.csv",
         "sfumato verify release --loud",
         "sfumato verify",
+        "sfumato commute map release",
         "sfumato publish people.csv --schema s.toml --method mondrian --k ten -o release",
         "sfumato publish people.csv --schema s.toml --method mondrian --cut best -o release",
         "make everything",

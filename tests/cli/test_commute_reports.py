@@ -27,8 +27,9 @@ def town(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("SFUMATO_LEDGER", str(tmp_path / "ledger.sqlite"))
     places = [f"{i:04d},{41 + 0.01 * i:.2f},-71,{'ab'[i // 5]}" for i in range(10)]
     write(tmp_path / "places.csv", "id,latitude,longitude,town", *places, f"{PLANTED},41.2,-71.1,b")
-    write(tmp_path / "flows.csv", "origin,destination,count", "0001,0002,3007", "0008,0002,3", f"{PLANTED},0002,5", "0003,0007,9")
-    write(tmp_path / "drawn.csv", "origin,destination,count", "0001,0002,3010", "0009,0002,5", "0003,0007,9")
+    header = "origin,destination,count"
+    write(tmp_path / "flows.csv", header, "0001,0002,3007", "0008,0002,3", f"{PLANTED},0002,5", "0003,0007,9")
+    write(tmp_path / "drawn.csv", header, "0001,0002,3010", "0009,0002,5", "0003,0007,9")
     words = ("commute", "synthesize", "flows.csv", "--places", "places.csv", "--epsilon", "4", "-o", "release")
     assert run(*words).code == 0
     return tmp_path
@@ -141,7 +142,7 @@ def test_the_map_of_a_release_tells_its_claim(run: Run, town: Path) -> None:
         (("drawn.csv", "--outlines", "none.json"), "none.json: "),
         (("drawn.csv", "--original", "none.csv"), "none.csv: there is no such file"),
         (("release", "--original", "flows.csv", "-o", "release/map.html"), "release: this lies in the release"),
-        (("drawn.csv", "-o", "no/map.html"), "no/"),
+        (("drawn.csv", "-o", "places.csv/map.html"), "places.csv"),
         (("drawn.csv", "--place-id", "x"), "places.csv: there is no column 'x'"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",

@@ -37,9 +37,10 @@ def example(context: typer.Context) -> list[str]:
 
 
 def test_the_commands_are_the_ones_promised() -> None:
-    promised = ["demo", "init", "frontier", "publish", "measure", "verify", "query", "budget"]
+    promised = ["demo", "init", "frontier", "publish", "measure", "verify", "query", "budget", "commute"]
     assert list(program().commands) == promised
     assert {"sfumato budget cap", "sfumato budget export"} < set(COMMANDS)
+    assert {f"sfumato commute {name}" for name in ("synthesize", "evaluate", "map")} < set(COMMANDS)
 
 
 @pytest.mark.parametrize("path", CONTEXTS)
@@ -47,7 +48,8 @@ def test_help_ends_with_an_example_that_parses(path: str) -> None:
     words = example(CONTEXTS[path])
     above = path.split()[1:]
     assert words[: len(above)] == above
-    above = above or words[:1]
+    while " ".join(["sfumato", *above]) in ("sfumato", "sfumato commute"):
+        above = words[: len(above) + 1]
     command = CONTEXTS[" ".join(["sfumato", *above])].command
     assert command.make_context(above[-1], words[len(above) :]).params
 
@@ -71,7 +73,13 @@ def test_the_first_sentence_fits_into_the_list_of_commands(path: str) -> None:
     assert first in typer.Context(above.command, info_name=above.info_name, terminal_width=80, **SETTINGS).get_help()
 
 
-@pytest.mark.parametrize("path", ["publish", "measure", "verify", "query", "frontier", "budget", "budget cap"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "publish", "measure", "verify", "query", "frontier", "budget", "budget cap", "commute synthesize",
+        "commute evaluate",
+    ],
+)
 def test_commands_that_print_figures_print_json(path: str) -> None:
     assert "--json" in COMMANDS[f"sfumato {path}"].get_help()
 

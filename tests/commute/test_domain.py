@@ -219,7 +219,7 @@ def test_a_radius_is_above_0(radius: float) -> None:
 
 
 def test_rules_of_a_domain_are_checked(grid: Places) -> None:
-    with pytest.raises(ParameterError, match="number of people of at least 1$"):
+    with pytest.raises(ParameterError, match=r"number of people of at least 1$"):
         Domain(coarse=((0, "town"),))
     for domain in (Domain(radius=1, beyond="twon"), Domain(coarse=((5, "twon"),))):
         with pytest.raises(ParameterError, match=r"there are no regions 'twon'; those in the file: tract, town$"):

@@ -137,7 +137,7 @@ def test_regions_that_are_missing_are_refused_when_asked_for(write: Write) -> No
     with pytest.raises(ParameterError) as unknown:
         places.partition("twon")
     assert str(unknown.value) == f"{path}: there are no regions 'twon'; those in the file: town, county"
-    with pytest.raises(ParameterError, match="those in the file: none$"):
+    with pytest.raises(ParameterError, match=r"those in the file: none$"):
         Places.read(write("bare.csv", "id,lat,lon\na,1,1\n")).partition("town")
 
 

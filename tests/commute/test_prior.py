@@ -46,10 +46,10 @@ def test_the_published_histogram() -> None:
 @pytest.mark.parametrize(
     ("edges", "shares", "sentence"),
     [
-        ((), (1.0,), RISING), ((1.0,), (1.0,), RISING), ((2.0, 1.0), (1, 1, 1), RISING), ((1.0, 1.0), (1, 1, 1), RISING),
-        ((0.0, 1.0), (1, 1, 1), RISING), ((-1.0,), (1, 1), RISING), ((1.0,), (1, -1), SHARES), ((1.0,), (0, 0), SHARES),
-        ((1.0,), (0, 1), SHARES), ((nan,), (1, 1), FINITE), ((inf,), (1, 1), FINITE), ((1.0,), (nan, 1), FINITE),
-        ((1.0,), (inf, 1), FINITE),
+        ((), (1.0,), RISING), ((1.0,), (1.0,), RISING), ((2.0, 1.0), (1, 1, 1), RISING),
+        ((1.0, 1.0), (1, 1, 1), RISING), ((0.0, 1.0), (1, 1, 1), RISING), ((-1.0,), (1, 1), RISING),
+        ((1.0,), (1, -1), SHARES), ((1.0,), (0, 0), SHARES), ((1.0,), (0, 1), SHARES),
+        ((nan,), (1, 1), FINITE), ((inf,), (1, 1), FINITE), ((1.0,), (nan, 1), FINITE), ((1.0,), (inf, 1), FINITE),
     ],
 )  # fmt: skip
 def test_histograms_are_checked(edges: tuple[float, ...], shares: tuple[float, ...], sentence: str) -> None:

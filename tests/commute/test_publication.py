@@ -15,7 +15,7 @@ from sfumato.commute.domain import Domain
 from sfumato.commute.prior import Distances, Prior
 from sfumato.commute.publication import publish_flows, read_published
 from sfumato.commute.synthesis import Prepared, Synthesizer
-from sfumato.errors import BudgetError, DataError, LedgerError, ParameterError, ReleaseError, SfumatoError
+from sfumato.errors import BudgetError, DataError, LedgerError, ReleaseError, SfumatoError, UnsatisfiableError
 from sfumato.privacy.claims import ApproximateDP, ProbabilisticDP, PureDP
 from sfumato.privacy.dirichlet import Promise
 from sfumato.privacy.ledger import Ledger
@@ -87,7 +87,8 @@ def test_odd_ids_read_back(ledger: Ledger, tmp_path: Path) -> None:
 
 def test_nothing_but_totals_is_of_the_original(flows: Flows, ledger: Ledger, tmp_path: Path) -> None:
     """Two data sets with the same totals and no origin in common leave folders that differ in what was drawn alone."""
-    others = flows_of(flows.places, {(int(to), 30): int(n) for to, n in zip(flows.destinations, flows.people, strict=True)})
+    public = dict(zip(flows.destinations.tolist(), flows.people.tolist(), strict=True))
+    others = flows_of(flows.places, {(to, 30): people for to, people in public.items()})
     descriptions = []
     for number, original in enumerate((flows, others)):
         folder = tmp_path / f"release{number}"
@@ -100,7 +101,7 @@ def test_nothing_but_totals_is_of_the_original(flows: Flows, ledger: Ledger, tmp
         totals = Counter()
         for to, _, n in table.rows():
             totals[to] += int(n)
-        assert totals == dict(zip(["0000", "0009", "0028", "0036", "0063"], flows.people.tolist(), strict=True))
+        assert totals == {f"{to:04d}": people for to, people in public.items()}
         description = json.loads((folder / "commute.json").read_text())
         assert description.pop("id") == name
         descriptions.append(description)
@@ -182,7 +183,7 @@ def test_what_can_be_refused_is_refused_before_it_is_charged(
 
 
 def test_origins_outside_are_refused_before_they_are_charged(grid: Places, ledger: Ledger, tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match="'0005' from outside"):
+    with pytest.raises(UnsatisfiableError, match="'0005' from outside"):
         publish_flows(hopeless(), flows_of(grid, {(5, 64): 2}), tmp_path / "r", data_set="town", ledger=ledger)
     assert states(ledger) == []
 
@@ -258,7 +259,7 @@ def test_what_is_no_description_is_said(grid: Places, tmp_path: Path, text: str)
 
 
 def test_a_folder_without_a_description_is_said(grid: Places, flows: Flows, ledger: Ledger, tmp_path: Path) -> None:
-    with pytest.raises(ReleaseError, match=r"commute\.json: there is no such file; expected a folder of synthetic flows$"):
+    with pytest.raises(ReleaseError, match=r"commute\.json: there is no such file; expected a folder of synthetic"):
         read_published(tmp_path, grid)
     publish_flows(SYNTHESIZER, flows, tmp_path / "release", data_set="town", ledger=ledger)
     with pytest.raises(DataError, match=r"flows\.csv: row 1: destination is '0000', which is no place"):

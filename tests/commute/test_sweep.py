@@ -22,7 +22,8 @@ PLAIN = [
     "every place alike", "within 3 km", "prior by distance", "empty places dropped", "promise for the file alone",
 ]
 WITH_REGIONS = [
-    *PLAIN, "within 3 km, town beyond", "tract up to 20 people", "tract throughout", "tract throughout, prior by distance",
+    *PLAIN, "within 3 km, town beyond", "tract up to 20 people", "tract throughout",
+    "tract throughout, prior by distance",
 ]
 NEAR = Distances(edges=(2.0, 4.0), shares=(6, 3, 1))
 
@@ -70,7 +71,7 @@ def test_the_usual_radius() -> None:
 
 
 def test_runs_of_every_setting(flows: Flows) -> None:
-    """Dropping costs ln 1/0.0378 = 3.3 of ε: nothing is left of 2, and too little of 4.6 for an empty place to appear."""
+    """Dropping costs ln 1/0.0378 = 3.3 of ε: nothing is left of 2, and of 4.6 too little to draw an empty place."""
     sweep = Sweep(radius=3, unit="km", regions=("tract", "town"), distances=NEAR, seeds=(1, 2))
     found = list(sweep.runs(flows))
     assert [one.label for one in found] == [label_of(*setting) for setting in sweep.settings()]

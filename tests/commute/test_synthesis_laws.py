@@ -123,7 +123,9 @@ def data_sets(outside: bool, people: int = 2) -> Iterator[Origins]:
 
 
 @pytest.mark.parametrize("domain", [NEAR_OUTSIDE, NEAR_TOWN, Domain(coarse=((9, "town"),))])
-@pytest.mark.parametrize("prior", [Prior(), Prior(by_distance=True, distances=HISTOGRAM), Prior(weights=np.array([4.0, 1, 0, 2]))])
+@pytest.mark.parametrize(
+    "prior", [Prior(), Prior(by_distance=True, distances=HISTOGRAM), Prior(weights=np.array([4.0, 1, 0, 2]))]
+)
 def test_priors_and_views_do_not_know_the_origins(domain: Domain, prior: Prior) -> None:
     """Every data set of a destination has the same units and the same prior, so the same support."""
     found = set()

@@ -72,7 +72,10 @@ for module in (synthesize, evaluate, flow_map):
 
 @commuting.callback(epilog=_example(synthesize.EXAMPLE))
 def commute() -> None:
-    """Publish, evaluate and map origin–destination data: commuting, migration, patient flows, trips."""
+    """Publish, evaluate and map flows of people between places.
+
+    Commuting, migration, patient flows, trips: origin–destination data, with or without counts.
+    """
 
 
 app.add_typer(commuting, name="commute")

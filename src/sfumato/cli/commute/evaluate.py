@@ -67,10 +67,10 @@ def command(
     place_id: PlaceId = None,
     as_json: Json = False,
 ) -> None:
-    """Compare synthetic flows with the original ones, for the publisher's eyes.
+    """See what synthetic flows get wrong, and what a promise costs.
 
-    Writes report.html with the figures by number of workers, all and short commutes, evaluation.json and
-    evaluation.csv. Without --release, usual settings are tried at several promises, so that you see what each costs.
+    For the publisher's eyes. Writes report.html with figures by number of workers, for all and for short commutes,
+    evaluation.json and evaluation.csv. Without --release, usual settings are tried at several promises.
     """
     from sfumato.commute.comparison import document
     from sfumato.commute.places import KILOMETRES

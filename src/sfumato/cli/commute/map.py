@@ -41,9 +41,10 @@ def command(
     unit: Unit = "km",
     place_id: PlaceId = None,
 ) -> None:
-    """Draw synthetic flows as one page that needs no network: choose a destination, see where its people come from.
+    """Draw synthetic flows as one page that needs no network.
 
-    Without --original the page holds nothing but synthetic flows, public places and outlines.
+    Choose a destination there, and see where its people come from. Without --original the page holds nothing but
+    synthetic flows, public places and outlines.
     """
     from sfumato.commute.flows import Flows
     from sfumato.commute.map import TITLE, draw_map, read_outlines

@@ -103,7 +103,7 @@ def command(
     parquet: Parquet = False,
     as_json: Json = False,
 ) -> None:
-    """Publish where people come from without showing where anyone lives.
+    """Publish flows without showing where anyone lives.
 
     For every destination as many people are drawn as go there, from the data and a public prior that is as small as
     the promise allows. How many go to each destination is taken for public. What it costs is charged to the ledger.

@@ -76,7 +76,8 @@ def disclosing_share(case: UrnCase, source: Source) -> tuple[float, float]:
     masses = shape.masses(scale * case.shrunk)
     alpha, urn = float(masses[0]) / UNIT, Urn(source, shape.keep)
     growth = exp(case.epsilon)
-    shrinking = float(shrinking_factor(case.people, case.people, alpha, alpha)) if case.keep < 1 else 1.0
+    levels = np.array([alpha]), np.array([case.places]), shape.keep
+    shrinking = float(shrinking_factor(case.people, case.people, *levels))
     often = threshold(1, alpha, case.keep, growth, shrinking)
     real = np.arange(case.people, dtype=np.int64)
     every = Segments(*(np.array([number], dtype=np.int64) for number in (0, case.places, 0)))

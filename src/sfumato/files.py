@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 from contextlib import contextmanager
@@ -16,14 +17,18 @@ if TYPE_CHECKING:
 
 def place(path: Path, content: str | bytes) -> Path:
     """Write a file whole or not at all, text as UTF-8."""
+    if not path.name or path.is_dir():
+        raise ReleaseError(f"{path}: this is a folder; expected the name of a file")
     unfinished = path.with_name(f".{path.name}.partial")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         unfinished.write_bytes(content.encode() if isinstance(content, str) else content)
         os.replace(unfinished, path)
+        return path
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
-        unfinished.unlink(missing_ok=True)
-    return path
+        with contextlib.suppress(OSError):
+            unfinished.unlink(missing_ok=True)
 
 
 @contextmanager

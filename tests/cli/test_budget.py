@@ -112,7 +112,7 @@ def test_a_data_set_may_be_called_like_a_command(run: Run, ledger: Ledger) -> No
         (("cap", "people", "--epsilon", "-1"), "epsilon is -1.0; expected a number above 0 and at most 1,000,000"),
         (("cap", "people", "--epsilon", "nan"), "epsilon is nan; expected a number above 0"),
         (("cap", "people", "--epsilon", "1", "--delta", "2"), "delta is 2.0; expected a number from 0 to 1"),
-        (("cap", "", "--epsilon", "1"), "'' is not the name of a data set; expected the name that its schema declares"),
+        (("cap", "", "--epsilon", "1"), "'' is not the name of a data set; expected a name of text"),
         (("people", "town"), "no such command 'town'; see sfumato budget --help"),
         (("--ledger", "."), ".: this is a folder; expected the file of a ledger"),
         (("export", "-o", "own.sqlite"), "own.sqlite: this already exists; choose a new file, or remove it first"),

@@ -159,9 +159,9 @@ ROAD = line([0, 1, 2, 10, 11, 12], town=["a", "a", "b", "b", "b", "c"])
 
 
 def placed(units: list[int], density: list[float] | None = None, radius: float = 3.0, to: int = 0) -> list[int]:
-    resolution = Resolution.build(ROAD, Prior(), radius, "town")
+    resolution = Resolution.build(ROAD, Prior(), radius, "town", weights)
     weights = None if density is None else np.array(density, dtype=float)
-    return resolution.place(np.array(units), np.full(len(units), to), weights, SimulatedSource(3)).tolist()
+    return resolution.place(np.array(units), np.full(len(units), to), SimulatedSource(3)).tolist()
 
 
 @pytest.mark.usefixtures("in_time")
@@ -193,10 +193,10 @@ def test_a_region_without_density_beyond_the_radius_has_all_places_alike(density
 def test_near_places_stay_and_outside_stays_outside() -> None:
     for beyond in (OUTSIDE, "town"):
         resolution = Resolution.build(ROAD, Prior(), 3.0, beyond)
-        near = resolution.place(resolution.position[[0, 1, 2]], np.zeros(3, dtype=int), None, SimulatedSource(1))
+        near = resolution.place(resolution.position[[0, 1, 2]], np.zeros(3, dtype=int), SimulatedSource(1))
         assert near.tolist() == [0, 1, 2]
     resolution = Resolution.build(ROAD, Prior(), 3.0, OUTSIDE)
-    assert resolution.place(np.array([6, 0, 6]), np.zeros(3, dtype=int), None, SimulatedSource(1)).tolist() == [6, 0, 6]
+    assert resolution.place(np.array([6, 0, 6]), np.zeros(3, dtype=int), SimulatedSource(1)).tolist() == [6, 0, 6]
 
 
 @given(cases(), st.integers(0, 2**32))
@@ -207,7 +207,7 @@ def test_drawn_units_become_places_that_are_these_units(case: Case, seed: int) -
         view = resolution.view(destination)
         segments = zip(view.segments.base, view.segments.count, strict=True)
         units = np.array([base + i for base, count in segments for i in range(count)])
-        origins = resolution.place(units, np.full(len(units), destination), None, SimulatedSource(seed))
+        origins = resolution.place(units, np.full(len(units), destination), SimulatedSource(seed))
         named = [case.unit(destination, int(origin)) for origin in origins]
         assert named == [case.name(resolution, int(unit)) for unit in units]
 

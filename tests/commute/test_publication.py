@@ -170,7 +170,6 @@ ONE_RING = Distances(edges=(1.0,), shares=(1, 0))
         (hopeless(domain=Domain(radius=2, beyond="twon")), "there are no regions 'twon'"),
         (hopeless(domain=Domain(coarse=((5, "twon"),))), "there are no regions 'twon'"),
         (hopeless(prior=Prior(keep=0.05, distances=ONE_RING)), "no prior keeps epsilon 2"),
-        (hopeless(prior=Prior(keep=1e-4, distances=ONE_RING)), "keep|kept"),
     ],
 )
 def test_what_can_be_refused_is_refused_before_it_is_charged(
@@ -182,9 +181,14 @@ def test_what_can_be_refused_is_refused_before_it_is_charged(
     assert (states(ledger), left_in(tmp_path)) == ([], [])
 
 
-def test_origins_outside_are_refused_before_they_are_charged(grid: Places, ledger: Ledger, tmp_path: Path) -> None:
+def test_flows_that_do_not_fit_are_refused_before_they_are_charged(
+    grid: Places, ledger: Ledger, tmp_path: Path
+) -> None:
+    pure = Synthesizer(promise=Promise(epsilon=0.001, rule="pure"))
     with pytest.raises(UnsatisfiableError, match="'0005' from outside"):
         publish_flows(hopeless(), flows_of(grid, {(5, 64): 2}), tmp_path / "r", data_set="town", ledger=ledger)
+    with pytest.raises(UnsatisfiableError, match="1000000 people is too large to draw from"):
+        publish_flows(pure, flows_of(grid, {(5, 5): 10**6}), tmp_path / "r", data_set="town", ledger=ledger)
     assert states(ledger) == []
 
 

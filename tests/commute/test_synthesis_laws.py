@@ -117,6 +117,19 @@ def test_the_law_of_a_destination(name: str) -> None:
         assert not fits(drawn, replace(case, keep={}).law((first, second), alphas))
 
 
+def test_every_destination_has_its_own_prior() -> None:
+    """The second destination is drawn with the prior that its own number of people needs, not with the first's."""
+    prepared = Synthesizer(promise=PROMISE).prepare(flows_of(ROAD, {(0, 1): 30, (3, 0): 1, (3, 3): 1}))
+    large, small = alphas_of(prepared, 0), alphas_of(prepared, 3)
+    assert large[0] > 2 * small[0]
+    source, drawn = SimulatedSource(5), Counter[Origins]()
+    for _ in range(DRAWS):
+        drawn[tuple(sorted(Counter(origins_of(prepared.draw(source).flows, 3)).elements()))] += 1
+    itself = {place: {place: 1.0} for place in range(4)}
+    assert fits(drawn, law((0, 3), small, {}, itself))
+    assert not fits(drawn, law((0, 3), large, {}, itself))
+
+
 def data_sets(outside: bool, people: int = 2) -> Iterator[Origins]:
     """Everybody's origins; 4 is outside."""
     yield from combinations_with_replacement(range(5 if outside else 4), people)

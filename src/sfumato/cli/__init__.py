@@ -5,6 +5,7 @@ Nothing heavy is imported before a command runs, so that help answers at once.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -22,5 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from sfumato.cli.app import run
 
             return run(arguments)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
+        if str(interrupt):
+            print(interrupt, file=sys.stderr)
         return 130

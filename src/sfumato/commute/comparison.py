@@ -112,9 +112,14 @@ def _first(runs: Sequence[Run]) -> Evaluation:
         for one in run.evaluations:
             if (one.unit, one.short, one.levels) != (first.unit, first.short, first.levels):
                 raise ParameterError(f"the run {run.label!r} was evaluated with another unit, limit or regions")
-            if one.counts["original"] != first.counts["original"]:
+            if _totals(one) != _totals(first):
                 raise ParameterError(f"the run {run.label!r} was compared with another original")
     return first
+
+
+def _totals(evaluation: Evaluation) -> tuple[int, int]:
+    original = evaluation.counts["original"]
+    return original["people"], original["destinations"]
 
 
 def _sweep(levels: tuple[str, ...]) -> list[str]:

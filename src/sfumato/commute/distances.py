@@ -25,10 +25,10 @@ BINS = (0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 75, 100, 200)
 
 
 class Travel:
-    """The pairs of some flows that have a distance: destination, distance and people of each."""
+    """The pairs of some flows that have a distance, of at most `within` kilometres: destination, distance, people."""
 
-    def __init__(self, flows: Flows, unit: str) -> None:
-        known = flows.inside
+    def __init__(self, flows: Flows, unit: str, within: float = np.inf) -> None:
+        known = flows.inside & (np.nan_to_num(flows.kilometres) <= within)
         self.destination = flows.destination_of_pair[known]
         self.distance: NDArray[np.float64] = flows.kilometres[known] / KILOMETRES[unit]
         self.people = flows.counts[known]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -44,13 +44,30 @@ class Domain:
     def __post_init__(self) -> None:
         if not self.radius > 0:
             raise ParameterError(f"the radius is {self.radius:g}; expected a distance above 0")
-        if any(people < 1 for people, _ in self.coarse):
-            raise ParameterError("destinations are coarsened up to a number of people of at least 1")
+        if any(not isinstance(people, int) or people < 1 for people, _ in self.coarse):
+            raise ParameterError("destinations are coarsened up to a whole number of people of at least 1")
+        if any(column == OUTSIDE for _, column in self.coarse):
+            raise ParameterError("small destinations are told apart by regions, not by what is outside")
+        if len({people for people, _ in self.coarse}) < len(self.coarse):
+            raise ParameterError("destinations of one size cannot be coarsened in two ways")
 
-    def resolutions(self, places: Places, prior: Prior) -> list[Resolution]:
+    @property
+    def reach(self) -> float:
+        """Up to which distance it is told where people come from: the radius, where all beyond is outside."""
+        return self.radius if self.beyond == OUTSIDE else EVERYWHERE
+
+    def resolutions(
+        self, places: Places, prior: Prior, density: NDArray[np.float64] | None = None
+    ) -> list[Resolution]:
         """The ways in which destinations of this domain see the places; `resolution_of` says which sees what."""
-        fine = Resolution.build(places, prior, self.radius, self.beyond)
-        return [fine, *(Resolution.build(places, prior, 0.0, column) for _, column in sorted(self.coarse))]
+        ways = [(self.radius, self.beyond), *((0.0, column) for _, column in sorted(self.coarse))]
+        return [Resolution.build(places, prior, radius, beyond, density) for radius, beyond in ways]
+
+    def spec(self) -> dict[str, Any]:
+        """The domain as a release tells it."""
+        radius = {} if self.radius == EVERYWHERE else {"radius_km": self.radius, "beyond": self.beyond}
+        coarse = [{"people": people, "regions": regions} for people, regions in self.coarse]
+        return {**radius, **({"coarse": coarse} if coarse else {})}
 
     def resolution_of(self, people: NDArray[np.int64]) -> NDArray[np.int64]:
         """Which resolution destinations of these numbers of people use."""
@@ -81,9 +98,12 @@ class Resolution:
     position: NDArray[np.int64]
     centres: NDArray[np.float64]
     region_start: NDArray[np.int64]
+    density: NDArray[np.float64] | None = None
 
     @staticmethod
-    def build(places: Places, prior: Prior, radius: float, beyond: str) -> Resolution:
+    def build(
+        places: Places, prior: Prior, radius: float, beyond: str, density: NDArray[np.float64] | None = None
+    ) -> Resolution:
         """Prepare to look at the places in this way."""
         outside = beyond == OUTSIDE
         everywhere = Partition(np.zeros(len(places), dtype=np.int32), (OUTSIDE,))
@@ -95,7 +115,7 @@ class Resolution:
         centres = np.add.reduceat(index.points, start[:-1]) / np.diff(start)[:, None]
         centres /= np.linalg.norm(centres, axis=1)[:, None]
         return Resolution(
-            places, prior, radius, partition, outside, index, index.position, centres, start.astype(np.int64)
+            places, prior, radius, partition, outside, index, index.position, centres, start.astype(np.int64), density
         )
 
     @property
@@ -162,8 +182,7 @@ class Resolution:
         return units, view.segments.level[segment]
 
     def place(
-        self, units: NDArray[np.int64], destinations: NDArray[np.integer], density: NDArray[np.float64] | None,
-        source: Source,
+        self, units: NDArray[np.int64], destinations: NDArray[np.integer], source: Source
     ) -> NDArray[np.int64]:
         """The origin of each drawn unit: a region becomes a place in it, by a public density, beyond the radius."""
         k = len(self.places)
@@ -173,8 +192,7 @@ class Resolution:
         if self.outside or near.all():
             return origins
         waiting = np.flatnonzero(~near)
-        weights = self._weights(density)
-        upto = np.concatenate(([0.0], np.cumsum(weights)))
+        weights, upto = self._weights
         limit = chords([self.radius])[0] if self.radius else -1.0
         for _ in range(ROUNDS):
             if not len(waiting):
@@ -197,13 +215,15 @@ class Resolution:
             origins[person] = self.index.order[chosen[min(int(at), len(chosen) - 1)]]
         return origins
 
-    def _weights(self, density: NDArray[np.float64] | None) -> NDArray[np.float64]:
-        """The density of the places in the order of the index; regions without any have all places alike."""
-        if density is None:
-            return np.ones(len(self.places))
-        weights = density[self.index.order]
-        totals = np.add.reduceat(weights, self.region_start[:-1])
-        return np.where(np.repeat(totals, np.diff(self.region_start)) > 0, weights, 1.0)
+    @cached_property
+    def _weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The density by position and its running sum; in regions without any, all places are alike."""
+        weights = np.ones(len(self.places))
+        if self.density is not None:
+            dense = self.density[self.index.order]
+            totals = np.add.reduceat(dense, self.region_start[:-1])
+            weights = np.where(np.repeat(totals, np.diff(self.region_start)) > 0, dense, 1.0)
+        return weights, np.concatenate(([0.0], np.cumsum(weights)))
 
     def _apart(self, positions: NDArray[np.int64], destinations: NDArray[np.integer]) -> NDArray[np.float64]:
         apart: NDArray[np.float64] = np.linalg.norm(

@@ -75,18 +75,19 @@ class Evaluation:
 
 def evaluate(
     original: Flows, synthetic: Flows, *,
-    regions: str | Sequence[str] | None = None, short: float | None = None, unit: str = "mi",
+    regions: str | Sequence[str] | None = None, short: float | None = None, unit: str = "mi", within: float = math.inf,
 ) -> Evaluation:
     """Compare synthetic flows with the original ones.
 
-    `regions` names the columns of the places to gather flows by; `short` is the limit of short commutes in `unit`,
-    by default the published 6.23 miles.
+    Distances are compared `within` so many kilometres: those beyond are not told by flows that have people from
+    "outside" there. `regions` names the columns of the places to gather flows by; `short` is the limit of short
+    commutes in `unit`, by default the published 6.23 miles.
     """
     levels = (regions,) if isinstance(regions, str) else tuple(regions or ())
     short = _limit(short, unit)
     _refuse_other_places(original, synthetic)
     destinations = np.union1d(original.destinations, synthetic.destinations)
-    sides = distances.Travel(original, unit), distances.Travel(synthetic, unit)
+    sides = distances.Travel(original, unit, within), distances.Travel(synthetic, unit, within)
     compared = {
         part: distances.Compared(*(side.averages(destinations, below) for side in sides))
         for part, below in zip(PARTS, (np.inf, short), strict=True)

@@ -94,6 +94,8 @@ class Flows:
             count = next((name for name in names if name.lower() in COUNT_NAMES), None)
         else:
             count = column_for(names, count, (), "count", where)
+        if len({origin, destination, count}) < 3:
+            raise DataError(f"{where}: origin, destination and count are different columns; one was given twice")
         codes = pl.DataFrame({"id": places.ids}).with_row_index("code").with_columns(pl.col("code").cast(pl.Int64))
         goes_to = _codes(frame[destination], codes, where)
         comes_from = _codes(frame[origin], codes, where, outside=len(places))
@@ -125,8 +127,19 @@ def _codes(raw: pl.Series, codes: pl.DataFrame, where: str, outside: int | None 
         )["code"]
     if found.null_count():
         row = int(found.is_null().arg_max() or 0)
-        raise DataError(f"{where}: row {row + 1}: {raw.name} is {raw[row]!r}, which is no place in the list of places")
+        raise DataError(
+            f"{where}: row {row + 1}: {raw.name} is {raw[row]!r}, which is no place in the list of places"
+            + _more_about(raw, found, codes, outside is not None)
+        )
     return found.to_numpy()
+
+
+def _more_about(raw: pl.Series, found: pl.Series, codes: pl.DataFrame, origins: bool) -> str:
+    """How many rows are so, and what may be the matter."""
+    more = f" ({found.null_count():,} rows in all)" if found.null_count() > 1 else ""
+    if raw.dtype.is_numeric() and codes["id"].str.starts_with("0").any():
+        return f"{more}; ids of places begin with 0, so store ids as text"
+    return f"{more}; write {OUTSIDE!r} for origins beyond the list, and give a radius" if origins else more
 
 
 def _people(raw: pl.Series, where: str) -> NDArray[np.int64]:

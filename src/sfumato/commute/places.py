@@ -139,7 +139,8 @@ def _degrees(raw: pl.Series, where: str, limit: float) -> NDArray[np.float64]:
     wrong = (~numbers.is_between(-limit, limit)).fill_null(True)
     if wrong.any():
         row = int(wrong.arg_max() or 0)
+        found = "empty" if raw[row] is None else repr(raw[row])
         raise DataError(
-            f"{where}: row {row + 1}: {raw.name} is {raw[row]!r}; expected degrees from {-limit:g} to {limit:g}"
+            f"{where}: row {row + 1}: {raw.name} is {found}; expected degrees from {-limit:g} to {limit:g}"
         )
     return numbers.to_numpy().astype(np.float64)

@@ -17,6 +17,7 @@ from sfumato.commute.places import ID_NAMES, KILOMETRES, as_numbers, as_text, co
 from sfumato.engines.source import read_frame
 from sfumato.errors import DataError, ParameterError
 from sfumato.privacy.dirichlet import Shape
+from sfumato.privacy.dirichlet.prior import SMALLEST_KEEP
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -91,8 +92,9 @@ class Prior:
 
     def __post_init__(self) -> None:
         for name in ("floor", "keep"):
-            if not 0 < getattr(self, name) <= 1:
-                raise ParameterError(f"{name} is {getattr(self, name)}; expected a number above 0 and at most 1")
+            if not SMALLEST_KEEP <= getattr(self, name) <= 1:
+                least = f"{SMALLEST_KEEP:.1g}"
+                raise ParameterError(f"{name} is {getattr(self, name):g}; expected a number from {least} to 1")
         if self.distances is None and (self.by_distance or self.keep < 1):
             object.__setattr__(self, "distances", USUAL)
 
@@ -111,10 +113,21 @@ class Prior:
         """How many classes of places there are."""
         return 1 if self.weights is None else CLASSES
 
+    def spec(self) -> dict[str, Any]:
+        """The prior as a release tells it."""
+        used = self.distances if self.by_distance or self.keep < 1 else None
+        return {
+            "prior": "weights of places" if self.weights is not None else "distance" if self.by_distance else "uniform",
+            **({"least_weight": self.floor} if self.by_distance else {}),
+            **({"keep": self.keep} if self.keep < 1 else {}),
+            **({"distances": {"up_to_km": list(used.edges), "shares": list(used.shares)}} if used else {}),
+        }
+
     def class_of(self, places: Places) -> NDArray[np.int64]:
         """The class of every place: 0 for the heaviest."""
         if self.weights is None:
             return np.zeros(len(places), dtype=np.int64)
+        check_weights(self.weights, places, "the prior")
         with np.errstate(divide="ignore", over="ignore"):
             halvings = np.floor(np.log2(self.weights.max() / self.weights))
         classes: NDArray[np.int64] = np.clip(halvings, 0, CLASSES - 1).astype(np.int64)
@@ -130,6 +143,14 @@ class Prior:
             weights=np.concatenate((np.outer(ring, by_class).ravel(), ring)),
             keep=np.concatenate((np.repeat(keep, self.classes), np.ones(self.rings))),
         )
+
+
+def check_weights(weights: NDArray[np.float64], places: Places, what: str) -> None:
+    """Refuse weights that are not those of the places."""
+    if len(weights) != len(places):
+        raise ParameterError(f"{what} has {len(weights):,} weights for {len(places):,} places")
+    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
+        raise ParameterError(f"{what} needs weights of 0 or more, and some above")
 
 
 def _numbers(raw: pl.Series, where: str) -> list[float]:

@@ -1,7 +1,7 @@
 """Synthetic flows in a folder: `flows.csv`, and `commute.json` with the claim and how it came about.
 
 What a synthesis costs is reserved in the ledger before anything is drawn, and settled when the folder is in place.
-Nothing in the folder is computed on the real flows but the draw itself and the public totals.
+Nothing in the folder is computed on the real flows but the draw itself; the rest follows from what is public.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sfumato.commute.domain import EVERYWHERE
 from sfumato.commute.flows import Flows
+from sfumato.commute.places import OUTSIDE
 from sfumato.errors import ReleaseError, SfumatoError
 from sfumato.files import new_folder, refuse_unwritable
 from sfumato.methods.publication import SPENT, adding
@@ -25,10 +27,8 @@ from sfumato.release.folder import write_table
 from sfumato.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from sfumato.commute.places import Places
-    from sfumato.commute.synthesis import Synthesis, Synthesizer
+    from sfumato.commute.synthesis import Progress, Synthesis, Synthesizer
     from sfumato.privacy.claims import Claim
 
 FORMAT = 1
@@ -41,29 +41,40 @@ class Published:
     flows: Flows
     claim: Claim
     settings: dict[str, Any]
+    from_data: float
+    """The share of people expected to be drawn from the data."""
+
+    @property
+    def reach(self) -> float:
+        """Up to how many kilometres the flows tell where people come from."""
+        cut = self.settings.get("beyond") == OUTSIDE
+        return float(self.settings["radius_km"]) if cut else EVERYWHERE
 
 
 def publish_flows(
-    synthesizer: Synthesizer, flows: Flows, folder: Path | str, *, data_set: str,
-    settings: dict[str, Any] | None = None, ledger: Ledger | None = None, parquet: bool = False,
-    progress: Callable[[int, int], None] | None = None,
+    synthesizer: Synthesizer, flows: Flows, folder: Path | str, *, data_set: str, ledger: Ledger | None = None,
+    parquet: bool = False, planning: Progress | None = None, drawing: Progress | None = None,
 ) -> tuple[Synthesis, str]:
     """Draw synthetic flows with fresh randomness into a new folder; the name under which they are charged."""
     target, book, name = Path(folder), ledger or Ledger(), str(uuid.uuid4())
     refuse_unwritable(target)
-    prepared, claim = synthesizer.prepare(flows), synthesizer.claim
+    claim = synthesizer.claim
     assert isinstance(claim, Differential)
+    book.check(data_set, claim.epsilon, claim.delta)
+    prepared = synthesizer.prepare(flows, planning)
     book.reserve(
         data_set=data_set, release=name, epsilon=claim.epsilon, delta=claim.delta, method="commute",
         folder=os.path.abspath(target),
     )
     with adding(SPENT):
-        synthesis = prepared.draw(SystemSource(), progress)
+        synthesis = prepared.draw(SystemSource(), drawing)
         table = f"flows.{'parquet' if parquet else 'csv'}"
         description = {
             "format": FORMAT, "id": name, "version": __version__, "data_set": data_set,
-            "claim": synthesis.claim.spec(), "epsilon_made_of": synthesis.terms, "settings": settings or {},
-            "file": table,
+            "about": "synthetic flows: how many people go to each destination is exact, where they come from is drawn",
+            "promise": synthesis.claim.sentence(), "claim": synthesis.claim.spec(),
+            "epsilon_made_of": synthesis.terms, "drawn_from_data": synthesis.plan.from_data,
+            "settings": synthesizer.spec(), "file": table,
         }
         with new_folder(target) as unfinished:
             write_table(synthesis.flows.frame(), unfinished / table)
@@ -82,6 +93,7 @@ def read_published(folder: Path | str, places: Places) -> Published:
         if type(spec["format"]) is not int or spec["format"] != FORMAT:
             raise ReleaseError(f"format {spec['format']!r} is not known to this version; expected {FORMAT}")
         name, claim, settings = str(spec["file"]), parse_claim(spec["claim"]), dict(spec["settings"])
+        from_data = float(spec["drawn_from_data"])
         if not name or Path(name).name != name:
             raise ReleaseError(f"the file {name!r} lies outside the folder")
     except FileNotFoundError as error:
@@ -92,4 +104,5 @@ def read_published(folder: Path | str, places: Places) -> Published:
         raise ReleaseError(f"{path}: this is no description of synthetic flows ({error!r})") from error
     except SfumatoError as error:
         raise ReleaseError(f"{path}: {error}") from error
-    return Published(flows=Flows.read(path.with_name(name), places), claim=claim, settings=settings)
+    flows = Flows.read(path.with_name(name), places)
+    return Published(flows=flows, claim=claim, settings=settings, from_data=from_data)

@@ -112,7 +112,12 @@ class Sweep:
             yield Run(
                 label=label, epsilon=epsilon, delta=delta, options=option.name,
                 paper=(epsilon, delta) == PAPER and option.prior.keep == PAPER_KEEP,
-                evaluations=[evaluate(flows, one, regions=self.regions, short=short, unit=self.unit) for one in drawn],
+                evaluations=[
+                    evaluate(
+                        flows, one, regions=self.regions, short=short, unit=self.unit, within=option.domain.reach
+                    )
+                    for one in drawn
+                ],
             )
 
     def figures(self) -> Sequence[str]:

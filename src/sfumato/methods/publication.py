@@ -93,9 +93,11 @@ def settle(release: Release, ledger: Ledger | None = None) -> None:
 
 @contextmanager
 def adding(more: str) -> Iterator[None]:
-    """Say with an error what has come to pass before it."""
+    """Say with an error, or an interrupt, what has come to pass before it."""
     try:
         yield
+    except KeyboardInterrupt as interrupt:
+        raise KeyboardInterrupt(f"interrupted; {more}") from interrupt
     except SfumatoError as error:
         error.args = (f"{error}; {more}",)
         raise

@@ -173,9 +173,9 @@ class ProbabilisticDP(ApproximateDP):
 
     def sentence(self) -> str:
         return (
-            f"{super().sentence()}; in each {GROUPS[self.neighbours]}, with probability at least "
-            f"{1 - self.delta:.12g} nothing about anybody is told by more than that factor "
-            f"(({self.epsilon:g}, {self.delta:g})-probabilistic differential privacy)"
+            f"{super().sentence()}; in each {GROUPS[self.neighbours]}, nothing about anybody is told by more than that "
+            f"factor, but for a probability of {self.delta:g} (({self.epsilon:g}, {self.delta:g})-probabilistic "
+            "differential privacy)"
         )
 
 

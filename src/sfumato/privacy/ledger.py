@@ -128,6 +128,12 @@ class Ledger:
                 (release, data_set, str(asked.epsilon), str(asked.delta), method, _as_text(folder), _now()),
             )
 
+    def check(self, data_set: str, epsilon: Number, delta: Number = 0) -> None:
+        """Raise now if this spend would be refused, and take nothing."""
+        account, asked = self.account(data_set), _loss(exact(epsilon), delta)
+        if account.cap is not None and not account.cap.covers(account.spent + asked):
+            _refuse(account, account.cap, asked)
+
     def settle(self, release: str) -> None:
         """Note that the release is in place; settling twice changes nothing."""
         with self._transaction(write=True) as connection:
@@ -314,7 +320,7 @@ def _loss(epsilon: Number, delta: Number) -> Approximate:
 
 def _check_name(data_set: str) -> None:
     if not data_set or data_set != _as_text(data_set):
-        raise ParameterError(f"{data_set!r} is not the name of a data set; expected the name that its schema declares")
+        raise ParameterError(f"{data_set!r} is not the name of a data set; expected a name of text")
 
 
 def _as_text(name: str) -> str:

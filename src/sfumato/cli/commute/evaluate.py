@@ -17,9 +17,13 @@ from sfumato.cli.commute.options import (
     Unit,
     kilometres,
     read_input,
+    read_release,
+    refuse_idle,
 )
+from sfumato.cli.interrupt import interruptible
 from sfumato.cli.options import Json, names
 from sfumato.cli.show import columns, note, number, print_json, progress_bar, say
+from sfumato.cli.study import INTERRUPTED
 from sfumato.errors import UnsatisfiableError
 
 if TYPE_CHECKING:
@@ -89,57 +93,72 @@ def command(
         seeds=tuple(range(1, seeds + 1)),
     )
     if releases:
-        runs, claim, figures = _published(releases, original, levels, limit, unit), "", None
+        refuse_idle({"--radius with --release": radius is not None, "--seeds with --release": seeds > 1})
+        published = _published(releases, original, levels, limit, unit, (origin, destination, count))
+        runs, claim, figures, complete = published, "", None, True
     else:
-        runs = _tried(sweep, original, limit)
+        runs, complete = _tried(sweep, original, limit)
         figures = [run.label for run in runs if run.label in sweep.figures()]
         claim = "Tried with simulated noise: nothing was published, and nothing spent."
-    title = f"Synthetic flows of {flows.name}"
-    made = document(title=title, claim=claim, runs=runs, figures=figures)
+    made = document(title=f"Synthetic flows of {flows.name}", claim=claim, runs=runs, figures=figures)
     written = write(made, output, runs[0].evaluations[0].csv())
     if as_json:
         print_json({"report": str(output / "report.html"), "runs": made["runs"]})
-        return
-    _show(runs, levels)
-    say(f"Written to {output}: {', '.join(path.name for path in written)}.")
+    else:
+        _show(runs, levels)
+        say(f"Written to {output}: {', '.join(path.name for path in written)}.")
+    if not complete:
+        raise typer.Exit(INTERRUPTED)
 
 
-def _tried(sweep: Sweep, original: Flows, short: float | None) -> list[Run]:
+def _tried(sweep: Sweep, original: Flows, short: float | None) -> tuple[list[Run], bool]:
+    """The runs, and whether all were made: an interrupt leaves those that were."""
     from sfumato.commute.comparison import Run
 
-    total, runs = len(sweep.settings()), []
-    with progress_bar("settings") as progress:
-        for done, tried in enumerate(sweep.runs(original, short), start=1):
-            if isinstance(tried, Run):
-                runs.append(tried)
-            else:
-                note(f"{tried.label}: {tried.reason}.")
-            progress(done, total)
+    total, runs, refused, complete = len(sweep.settings()), list[Run](), dict[str, list[str]](), True
+    try:
+        with interruptible() as check, progress_bar("settings") as progress:
+            for done, tried in enumerate(sweep.runs(original, short), start=1):
+                if isinstance(tried, Run):
+                    runs.append(tried)
+                else:
+                    refused.setdefault(tried.reason, []).append(tried.label)
+                progress(done, total)
+                check()
+    except KeyboardInterrupt:
+        if not runs:
+            raise
+        complete = False
+        note(f"Interrupted: the report shows the {len(runs)} of {total} settings that were tried.")
+    for reason, labels in refused.items():
+        note(f"{'; '.join(labels)}: {reason}.")
     if not runs:
         raise UnsatisfiableError("none of the usual settings fits these flows")
-    return runs
+    return runs, complete
 
 
 def _published(
-    releases: Sequence[Path], original: Flows, levels: tuple[str, ...], short: float | None, unit: str
+    releases: Sequence[Path], original: Flows, levels: tuple[str, ...], short: float | None, unit: str,
+    names: tuple[str | None, str | None, str | None],
 ) -> list[Run]:
     from sfumato.commute.comparison import Run
     from sfumato.commute.evaluation import evaluate
-    from sfumato.commute.flows import Flows
-    from sfumato.commute.publication import read_published
     from sfumato.privacy.claims import Differential
 
     runs = []
     for path in releases:
         about: dict[str, Any] = {"label": str(path)}
-        if path.is_dir():
-            found = read_published(path, original.places)
-            synthetic = found.flows
-            if isinstance(found.claim, Differential):
-                about |= {"epsilon": found.claim.epsilon, "delta": found.claim.delta}
-        else:
-            synthetic = Flows.read(path, original.places)
-        runs.append(Run(evaluations=[evaluate(original, synthetic, regions=levels, short=short, unit=unit)], **about))
+        release = read_release(path, original.places, names)
+        synthetic, claim = release.flows, release.claim
+        if isinstance(claim, Differential):
+            about |= {"epsilon": claim.epsilon, "delta": claim.delta}
+        if (synthetic.total, len(synthetic)) != (original.total, len(original)):
+            note(
+                f"{path} has {synthetic.total:,} people at {len(synthetic):,} destinations, the original "
+                f"{original.total:,} at {len(original):,}: errors are over the destinations that both have."
+            )
+        found = evaluate(original, synthetic, regions=levels, short=short, unit=unit, within=release.reach)
+        runs.append(Run(evaluations=[found], **about))
     return runs
 
 
@@ -150,7 +169,7 @@ def _show(runs: Sequence[Run], levels: tuple[str, ...]) -> None:
     shown = [name for name in wanted if name in about]
     means = [run.spec()["measures"] for run in runs]
     columns(
-        ["", *(about[name].title for name in shown)],
+        ["", *(f"{about[name].title} ({about[name].unit})" for name in shown)],
         [
             [run.label, *(number(mean[name]) if mean[name] is not None else "-" for name in shown)]
             for run, mean in zip(runs, means, strict=True)

@@ -7,10 +7,17 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.commute.options import PlaceId, PlacesFile, Unit
+from sfumato.cli.commute.options import Count, Destination, Origin, PlaceId, PlacesFile, Unit, read_release
 from sfumato.cli.show import note, say
 
 EXAMPLE = "sfumato commute map release --places places.csv --outlines tracts.geojson --by tract -o map.html"
+
+
+SYNTHETIC = (
+    "Synthetic: how many people go to each destination is exact; where they come from is drawn, about "
+    "{0.from_data:.0%} from data and the rest from public knowledge. Claim: {0.claim}, for where any one person comes "
+    "from."
+)
 
 
 def command(
@@ -39,6 +46,9 @@ def command(
     ] = None,
     title: Annotated[str | None, typer.Option("--title", help="The title of the page.")] = None,
     unit: Unit = "km",
+    origin: Origin = None,
+    destination: Destination = None,
+    count: Count = None,
     place_id: PlaceId = None,
 ) -> None:
     """Draw synthetic flows as one page that needs no network.
@@ -47,27 +57,29 @@ def command(
     synthetic flows, public places and outlines.
     """
     from sfumato.commute.flows import Flows
-    from sfumato.commute.map import TITLE, draw_map, read_outlines
+    from sfumato.commute.map import TITLE, draw_map, matched_outlines, read_outlines
     from sfumato.commute.places import Places
-    from sfumato.commute.publication import read_published
     from sfumato.files import place
+    from sfumato.privacy.claims import Differential
     from sfumato.release.description import refuse_inside_release
 
     if original:
         refuse_inside_release(output.parent)
     known = Places.read(places, place=place_id)
+    names = (origin, destination, count)
+    published = read_release(release, known, names)
+    synthetic, promises = published.flows, isinstance(published.claim, Differential)
+    if not promises:
+        note(f"No claim is known for {release}: publish the page only if these are synthetic flows.")
     shapes = read_outlines(outlines) if outlines else None
-    claim = "No claim is known for these flows."
-    if release.is_dir():
-        published = read_published(release, known)
-        synthetic, claim = published.flows, f"Claim: {published.claim.sentence()}."
-    else:
-        synthetic = Flows.read(release, known)
+    if shapes and by and not matched_outlines(shapes, known.partition(by).labels):
+        note(f"No outline in {outlines} has the name of a {by} among its properties: they are drawn as background.")
+    true = Flows.read(original, known, origin=origin, destination=destination, count=count) if original else None
     page = draw_map(
-        synthetic, outlines=shapes, by=by, original=Flows.read(original, known) if original else None,
-        title=title or TITLE, claim=claim, unit=unit,
+        synthetic, outlines=shapes, by=by, original=true, title=title or TITLE, unit=unit,
+        claim=SYNTHETIC.format(published) if promises else "No claim is known for these flows.",
     )
     place(output, page)
     if original:
         note(f"{output} holds original data: it is for the publisher's eyes only.")
-    say(f"Written to {output}: {synthetic.total:,} people, {len(synthetic):,} destinations.")
+    say(f"Written to {output}: {synthetic.total:,} people.")

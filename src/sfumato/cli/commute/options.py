@@ -13,6 +13,7 @@ from sfumato.errors import ParameterError
 if TYPE_CHECKING:
     from sfumato.commute.flows import Flows
     from sfumato.commute.places import Places
+    from sfumato.commute.publication import Published
 
 FlowsFile = Annotated[
     Path,
@@ -41,10 +42,22 @@ def kilometres(text: str, unit: str, name: str = "--radius") -> float:
     """A distance such as 100, 100mi or 160 km, in kilometres."""
     from sfumato.commute.places import KILOMETRES
 
-    found = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(km|mi)?\s*", text)
+    found = re.fullmatch(r"\s*((?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?)\s*(km|mi)?\s*", text)
     if not found or float(found[1]) == 0:
         raise ParameterError(f"{name} is {text!r}; expected a distance above 0, such as 100mi or 160km")
     return float(found[1]) * KILOMETRES[found[2] or unit]
+
+
+def refuse_idle(idle: dict[str, bool]) -> None:
+    """Refuse options that would change nothing."""
+    for what, is_idle in idle.items():
+        if is_idle:
+            raise ParameterError(f"{what} would change nothing")
+
+
+def data_set_name(path: Path) -> str:
+    """The name of a file without what tells its format."""
+    return re.sub(r"\.(csv|tsv|txt|parquet|pq)(\.gz)?$", "", path.name, flags=re.IGNORECASE)
 
 
 def coarsening(given: list[str] | None) -> tuple[tuple[int, str], ...]:
@@ -56,6 +69,21 @@ def coarsening(given: list[str] | None) -> tuple[tuple[int, str], ...]:
             raise ParameterError(f"--coarse is {text!r}; expected people and regions, such as 20:tract")
         rules.append((int(people), column))
     return tuple(rules)
+
+
+def read_release(
+    path: Path, places: Places, names: tuple[str | None, str | None, str | None] = (None, None, None)
+) -> Published:
+    """Synthetic flows: a folder that was published, or a file of which no claim is known."""
+    from sfumato.commute.flows import Flows
+    from sfumato.commute.publication import Published, read_published
+    from sfumato.privacy.claims import NoGuarantee
+
+    if path.is_dir():
+        return read_published(path, places)
+    origin, destination, count = names
+    flows = Flows.read(path, places, origin=origin, destination=destination, count=count)
+    return Published(flows=flows, claim=NoGuarantee(reason="no claim is known"), settings={}, from_data=float("nan"))
 
 
 def read_input(

@@ -16,17 +16,20 @@ from sfumato.cli.commute.options import (
     PlacesFile,
     Unit,
     coarsening,
+    data_set_name,
     kilometres,
     read_input,
+    refuse_idle,
 )
 from sfumato.cli.options import Json, LedgerFile, Parquet
-from sfumato.cli.show import print_json, progress_bar, say
+from sfumato.cli.show import note, print_json, progress_bar, say
 
 if TYPE_CHECKING:
     from sfumato.commute.places import Places
     from sfumato.commute.prior import Prior
     from sfumato.commute.synthesis import Synthesis
 
+USUAL_DELTA = 1e-5
 EXAMPLE = "sfumato commute synthesize flows.csv --places places.csv --epsilon 4.6 --radius 100mi -o release"
 
 
@@ -38,8 +41,12 @@ def command(
         Path, typer.Option("--output", "-o", metavar="FOLDER", show_default=False, help="A new folder.")
     ],
     delta: Annotated[
-        float, typer.Option("--delta", help="The probability, per destination, with which the promise may fail.")
-    ] = 1e-5,
+        float | None,
+        typer.Option(
+            "--delta",
+            help="The probability, per destination, with which the promise may fail; 1e-5 unless the rule is pure.",
+        ),
+    ] = None,
     rule: Annotated[
         Literal["exact", "reference", "file", "pure"],
         typer.Option(
@@ -53,8 +60,10 @@ def command(
         typer.Option("--radius", metavar="DISTANCE", help="Tell places apart up to here, such as 100mi or 160km."),
     ] = None,
     beyond: Annotated[
-        str, typer.Option("--beyond", metavar="REGIONS", help="Beyond the radius: outside, or a column of regions.")
-    ] = "outside",
+        str | None,
+        typer.Option("--beyond", metavar="REGIONS", help="Beyond the radius: a column of regions, or outside, which "
+                     "takes all for one."),
+    ] = None,
     coarse: Annotated[
         list[str] | None,
         typer.Option(
@@ -109,33 +118,38 @@ def command(
     the promise allows. How many go to each destination is taken for public. What it costs is charged to the ledger.
     """
     from sfumato.commute.domain import EVERYWHERE, Domain
+    from sfumato.commute.places import OUTSIDE
     from sfumato.commute.prior import read_weights
     from sfumato.commute.publication import publish_flows
     from sfumato.commute.synthesis import Synthesizer
     from sfumato.privacy.dirichlet import Promise
     from sfumato.privacy.ledger import Ledger
 
-    promise = Promise(epsilon=epsilon, delta=0.0 if rule == "pure" else delta, rule=rule, reject=reject)
+    refuse_idle({
+        "--beyond without --radius": beyond is not None and radius is None,
+        "--distances without --prior distance or --keep": distances is not None and prior != "distance" and keep == 1,
+        "--density without regions in --beyond or --coarse": density is not None and not coarse
+        and beyond in (None, OUTSIDE),
+    })
+    likely = delta if delta is not None else 0.0 if rule == "pure" else USUAL_DELTA
+    promise = Promise(epsilon=epsilon, delta=likely, rule=rule, reject=reject)
     domain = Domain(
-        radius=EVERYWHERE if radius is None else kilometres(radius, unit), beyond=beyond, coarse=coarsening(coarse)
+        radius=EVERYWHERE if radius is None else kilometres(radius, unit), beyond=beyond or OUTSIDE,
+        coarse=coarsening(coarse),
     )
     known, original = read_input(flows, places, origin, destination, count, place_id)
     synthesizer = Synthesizer(
         promise=promise, domain=domain, prior=_prior(prior, keep, distances, unit, known),
         density=read_weights(density, known) if density else None,
     )
-    settings = {
-        "rule": rule, "radius": radius, "beyond": beyond, "coarse": coarse, "prior": prior, "keep": keep,
-        "distances": distances and distances.name, "density": density and density.name, "reject": reject or None,
-        "unit": unit,
-    }
-    settings = {key: value for key, value in settings.items() if value is not None}
-    data_set = name or flows.name.split(".")[0]
+    if likely * original.total > 1:
+        note(f"delta {likely:g} is more than one over the number of people, {original.total:,}: it promises little.")
+    data_set = data_set_name(flows) if name is None else name
     book = Ledger(ledger)
-    with progress_bar("destinations") as progress:
+    with progress_bar("calibrating priors") as planning, progress_bar("drawing people") as drawing:
         made, charged = publish_flows(
-            synthesizer, original, output, data_set=data_set, settings=settings, ledger=book, parquet=parquet,
-            progress=progress,
+            synthesizer, original, output, data_set=data_set, ledger=book, parquet=parquet, planning=planning,
+            drawing=drawing,
         )
     about = _about(made, output, data_set)
     if as_json:
@@ -163,15 +177,15 @@ def _about(made: Synthesis, folder: Path, data_set: str) -> dict[str, Any]:
         "sentence": made.claim.sentence(),
         "assumptions": list(made.claim.assumptions),
         "epsilon_made_of": made.terms,
-        "prior": {"least": made.prior[0], "most": made.prior[1]},
-        "drawn_again": made.rejected,
+        "prior": {"least": float(made.plan.least.min()), "most": float(made.plan.most.max())},
+        "drawn_from_data": made.plan.from_data,
     }
 
 
 def _show(about: dict[str, Any]) -> None:
     say(
-        f"{about['people']:,} people go to {about['destinations']:,} destinations, in {about['pairs']:,} pairs, in "
-        f"{about['release']}."
+        f"{about['release']}: people {about['people']:,}, destinations {about['destinations']:,}, pairs of origin and "
+        f"destination {about['pairs']:,}."
     )
     say(f"Claim: {about['sentence']}.")
     if len(about["epsilon_made_of"]) > 1:
@@ -180,5 +194,9 @@ def _show(about: dict[str, Any]) -> None:
     for assumption in about["assumptions"]:
         say(f"Assumes: {assumption}.")
     least, most = about["prior"]["least"], about["prior"]["most"]
-    say(f"Every place has a prior of {least:.3g} to {most:.3g} people.")
+    prior = f"{least:.3g}" if least == most else f"{least:.3g} to {most:.3g}"
+    say(
+        f"About {about['drawn_from_data']:.0%} of the people are drawn from the data, the rest from the prior, which "
+        f"counts as {prior} people at every place of a destination."
+    )
     say(f"Charged to {about['data_set']}; see sfumato budget.")

@@ -24,13 +24,13 @@ from sfumato.commute.places import KILOMETRES, Places
 from sfumato.errors import ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
     Position = tuple[float, float]
 
-__all__ = ["draw_map", "read_outlines"]
+__all__ = ["draw_map", "matched_outlines", "read_outlines"]
 
 TITLE = "Where people come from"
 REACHES = (1, 2, 5, 10, 25, 50)
@@ -90,6 +90,11 @@ def draw_map(
 
 def _centre(places: Places) -> Position:
     return (float(places.longitude.mean()), float(places.latitude.mean())) if len(places) else (0.0, 0.0)
+
+
+def matched_outlines(outlines: Mapping[str, Any], regions: Iterable[str]) -> int:
+    """How many outlines stand for a region."""
+    return sum(name is not None for name in region_names(shapes_of(outlines), set(regions)))
 
 
 def _same_places(one: Places, other: Places) -> bool:

@@ -20,7 +20,6 @@ from sfumato.compiled import compiled
 from sfumato.errors import ParameterError, UnsatisfiableError
 from sfumato.privacy.dirichlet.disclosure import disclosure_bound, shrinking_factor
 from sfumato.privacy.dirichlet.prior import LARGEST_MASS, UNIT, Shape, whole_masses
-from sfumato.privacy.loss import exact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -46,9 +45,9 @@ class Promise:
     reject: bool = False
 
     def __post_init__(self) -> None:
-        if exact(self.epsilon) > LARGEST_EPSILON:
-            most = f"{LARGEST_EPSILON:g}"
-            raise ParameterError(f"epsilon is {self.epsilon}; expected a number above 0 and at most {most}")
+        epsilon, most = self.epsilon, f"{LARGEST_EPSILON:g}"
+        if isinstance(epsilon, bool) or not isinstance(epsilon, int | float) or not 0 < epsilon <= LARGEST_EPSILON:
+            raise ParameterError(f"epsilon is {epsilon!r}; expected a number above 0 and at most {most}")
         if self.rule not in RULES:
             raise ParameterError(f"{self.rule!r} is not a way to calibrate; choose {', '.join(RULES)}")
         if self.rule == "pure":
@@ -99,7 +98,7 @@ def reference_scale(
 ) -> float:
     """The scale of the prior that Theorem 4.4 asks for, or Theorem 4.1 where that asks for less."""
     k = int(counts.sum())
-    limit = log(promise.delta) + log1p(-2 * exp(-promise.synthesis)) - log(2 * k)  # proof: reference
+    limit = log(promise.delta) + log1p(-2 * exp(-promise.synthesis)) - log(2 * k)
     least, total = float(weights[counts > 0].min()), float(weights @ counts)
 
     def holds(scale: float) -> bool:
@@ -149,23 +148,19 @@ def _exact_scale(
 
 
 def _pure_scale(n: int, growth: float, shape: Shape, counts: NDArray[np.int64]) -> float:
+    """The smallest scale found at which no place can be drawn more often than its threshold."""
     used = counts > 0
-    weights, keep = shape.weights[used], shape.keep[used]
-    dropped = weights[keep < 1]
     scale = 0.0
     for _ in range(DOUBLINGS * 4):
-        shrinking = 1.0
-        if len(dropped):
-            shrinking = shrinking_factor(n, n, float(dropped.max()) * scale, float(weights.min()) * scale)
-        gain = float(((growth * keep / shrinking - 1.0) * weights).min())
-        if gain <= 0:
+        alphas = shape.masses(scale) / UNIT
+        shrinking = shrinking_factor(n, n, alphas, counts, shape.keep)
+        gain = float(((growth * shape.keep / shrinking - 1.0) * shape.weights)[used].min())
+        if gain <= 0 or scale * shape.weights.max() > LARGEST_ALPHA:
             return inf
         needed = n / gain * (1 + 1e-12)
         if needed <= scale:
             return scale
         scale = needed * (1 + 1e-9)
-        if scale * weights.max() > LARGEST_ALPHA:
-            return inf
     return inf
 
 
@@ -199,10 +194,11 @@ class Calibration:
         growth = exp(promise.synthesis) * (1 - 1e-14)
         if promise.rule == "pure":
             return _pure_scale(n, growth, shape, counts)
+        everybody = promise.rule != "file"
+        exact = float(_exact_scale(n, growth, promise.delta, shape.weights, counts, shape.keep, everybody))
         if promise.rule == "reference":
-            return reference_scale(promise, n, shape.weights, counts)
-        everybody = promise.rule == "exact"
-        return float(_exact_scale(n, growth, promise.delta, shape.weights, counts, shape.keep, everybody))
+            return max(exact, reference_scale(promise, n, shape.weights, counts))  # proof: reference
+        return exact
 
     def _check_mass(self, scale: float, row: NDArray[np.int64]) -> None:
         """An urn counts in whole numbers of a word; this is far beyond any prior of use."""
@@ -214,9 +210,12 @@ class Calibration:
             )
 
     def _refuse(self, people: int) -> NoReturn:
+        dropping = (
+            f" when empty places are kept with probability {float(self.shape.keep.min()):g}" if self.shape.drops else ""
+        )
         raise UnsatisfiableError(
-            f"no prior keeps epsilon {self.promise.epsilon:g} for a destination of {people} people when empty places "
-            f"are kept with probability {float(self.shape.keep.min()):g}; ask for a larger epsilon or keep more of them"
+            f"no prior keeps epsilon {self.promise.epsilon:g} for a destination of {people} people{dropping}; ask for "
+            f"a larger epsilon{' or keep more of them' if dropping else ''}"
         )
 
 

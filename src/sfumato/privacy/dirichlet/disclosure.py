@@ -26,12 +26,15 @@ SAFE = 1.0 - 1e-12
 
 
 @compiled
-def shrinking_factor(n: int, m: int, largest: float, least: float) -> float:
-    """The most by which dropping one place raises the probability of a draw that avoids it.
-
-    `largest` is the largest prior mass that can be dropped, `least` the smallest of all.
-    """
-    return exp(rising(n + least + largest, m) - rising(n + least, m))  # proof: dropping
+def shrinking_factor(n: int, m: int, alphas: np.ndarray, counts: np.ndarray, keep: np.ndarray) -> float:
+    """The most by which dropping one place raises the probability of a draw that avoids it."""
+    dropped, least = 0.0, np.inf
+    for level in range(len(alphas)):
+        if counts[level] > 0:
+            least = min(least, alphas[level])
+            if keep[level] < 1.0:
+                dropped = max(dropped, alphas[level])
+    return exp(rising(n + least + dropped, m) - rising(n + least, m)) if dropped > 0.0 else 1.0  # proof: dropping
 
 
 @compiled
@@ -127,17 +130,11 @@ def disclosure_bound(
     With `everybody`, disclosure about anyone counts (probabilistic differential privacy); without, about one person
     (differential privacy). Up to δ/16 stands for the event that too few places are kept.
     """
-    largest, least = 0.0, np.inf
-    for level in range(len(alphas)):
-        if counts[level] > 0:
-            least = min(least, alphas[level])
-            if keep[level] < 1.0:
-                largest = max(largest, alphas[level])
-    shrinking = shrinking_factor(n, m, largest, least) if largest > 0.0 else 1.0
+    shrinking = shrinking_factor(n, m, alphas, counts, keep)
     if shrinking >= growth:
         return 1.0
-    few_kept = FEW_KEPT * delta if largest > 0.0 else 0.0
-    mass = _kept_mass(alphas, counts, keep, few_kept) if largest > 0.0 else float((alphas * counts).sum())
+    few_kept = FEW_KEPT * delta if shrinking > 1.0 else 0.0
+    mass = _kept_mass(alphas, counts, keep, few_kept) if shrinking > 1.0 else float((alphas * counts).sum())
     brackets = _brackets(n)
     tails = np.zeros((len(alphas), len(brackets)))
     for level in range(len(alphas)):

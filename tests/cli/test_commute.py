@@ -22,6 +22,15 @@ if TYPE_CHECKING:
 
 Call = "Callable[..., Outcome]"
 PLACES = 36
+SETTINGS = {
+    "--radius": "radius_km", "--beyond": "beyond", "--prior": "prior", "--rule": "rule", "--keep": "keep",
+    "--distances": "distances",
+}
+TOLD: dict[str, object] = {
+    "16km": 16, "10": 10, "2.5 mi": pytest.approx(2.5 * 1.609344), "3": 3, "3km": 3, "1e1km": 10, "0.5": 0.5,
+    "weights.csv": "weights of places", "distances.csv": {"up_to_km": [2, 5], "shares": [70, 20, 10]},
+}
+"""What a release tells of an option."""
 
 
 @pytest.fixture
@@ -74,9 +83,9 @@ def test_synthesize_tells_what_it_made_and_promises(synthetic: Call, town: Path)
     assert (told.code, told.err) == (0, "")
     first, claim, *rest = told.out.splitlines()
     people = sum(totals(town / "flows.csv").values())
-    assert first.startswith(f"{people} people go to 3 destinations, in ")
+    assert first.startswith(f"release: people {people}, destinations 3, pairs of origin and destination ")
     assert claim.startswith("Claim: where any one person comes from changes the probability of every output by")
-    assert "in each destination, with probability at least 0.99999" in claim
+    assert "in each destination, nothing about anybody is told by more than that factor, but for" in claim
     assert sum(line.startswith("Assumes: ") for line in rest) == 4
     assert rest[-1] == "Charged to flows; see sfumato budget."
     assert totals(town / "release" / "flows.csv") == totals(town / "flows.csv")
@@ -93,7 +102,7 @@ def test_synthesize_tells_what_it_made_and_promises(synthetic: Call, town: Path)
         ("--keep", "0.5", "--distances", "distances.csv"), ("--prior", "distance", "--distances", "distances.csv"),
         ("--radius", "3km", "--beyond", "town", "--density", "weights.csv"), ("--rule", "reference"),
         ("--rule", "file"),
-        ("--rule", "pure"), ("--rule", "pure", "--delta", "0.3"), ("--reject", "--delta", "0.1"),
+        ("--rule", "pure"), ("--radius", "1e1km"), ("--reject", "--delta", "0.01"),
         ("--delta", "1e-3", "--epsilon", "1"), ("--name", "town of 2020"),
     ],
     ids=" ".join,
@@ -117,8 +126,8 @@ def test_every_option_keeps_the_totals(synthetic: Call, town: Path, options: tup
     assert found["charge"]["release"] == json.loads((town / "release" / "commute.json").read_text())["id"]
     settings = json.loads((town / "release" / "commute.json").read_text())["settings"]
     for name, value in zip(options[::2], options[1::2], strict=False):
-        if name in ("--radius", "--beyond", "--prior", "--rule", "--distances", "--density"):
-            assert settings[name[2:]] == value
+        if name in SETTINGS:
+            assert settings[SETTINGS[name]] == TOLD.get(value, value)
 
 
 def test_parquet_and_other_columns(run: Run, synthetic: Call, town: Path) -> None:
@@ -134,6 +143,12 @@ def test_parquet_and_other_columns(run: Run, synthetic: Call, town: Path) -> Non
     )  # fmt: skip
     assert (told.code, told.err) == (0, "")
     assert totals(town / "odd" / "flows.csv") == totals(town / "flows.csv")
+
+
+def test_a_large_delta_is_remarked_on(synthetic: Call) -> None:
+    told = synthetic("release", "--delta", "0.1")
+    assert told.code == 0
+    assert told.err == "delta 0.1 is more than one over the number of people, 82: it promises little.\n"
 
 
 DISTANCE = "; expected a distance above 0, such as 100mi or 160km"
@@ -156,10 +171,16 @@ COARSE = "; expected people and regions, such as 20:tract"
         (("--radius", "2", "--beyond", "twon"), NO_REGIONS),
         (("--coarse", "20:twon"), NO_REGIONS),
         (("--prior", "none.csv"), "none.csv: there is no such file"),
-        (("--density", "none.csv"), "none.csv: there is no such file"),
-        (("--distances", "bad.csv"), "bad.csv: row 2: up_to is 'far'; expected a number"),
-        (("--keep", "0"), "keep is 0.0; expected a number above 0 and at most 1"),
-        (("--keep", "2"), "keep is 2.0; expected a number above 0 and at most 1"),
+        (("--coarse", "20:town", "--density", "none.csv"), "none.csv: there is no such file"),
+        (("--prior", "distance", "--distances", "bad.csv"), "bad.csv: row 2: up_to is 'far'; expected a number"),
+        (("--density", "none.csv"), "--density without regions in --beyond or --coarse would change nothing"),
+        (("--distances", "bad.csv"), "--distances without --prior distance or --keep would change nothing"),
+        (("--beyond", "town"), "--beyond without --radius would change nothing"),
+        (("--rule", "pure", "--delta", "0.3"), "the pure rule promises epsilon alone; leave delta out"),
+        (("--coarse", "9:town", "--coarse", "9:tract"), "destinations of one size cannot be coarsened in two ways"),
+        (("--keep", "0"), "keep is 0; expected a number from 0.0005 to 1"),
+        (("--keep", "2"), "keep is 2; expected a number from 0.0005 to 1"),
+        (("--name", ""), "'' is not the name of a data set"),
         (("--epsilon", "0"), "epsilon is 0.0; expected a number above 0"),
         (("--epsilon", "nan"), "epsilon is nan; expected a number above 0"),
         (("--epsilon", "60"), "epsilon is 60.0; expected a number above 0 and at most 50"),

@@ -16,7 +16,7 @@ import pytest
 
 from sfumato.cli.parameters import Parameters, method_from
 from sfumato.errors import ParameterError
-from sfumato.methods import METHODS, Anatomy, FullSuppression, Method, Mondrian, Original
+from sfumato.methods import METHODS, Anatomy, Dirichlet, FullSuppression, Method, Mondrian, Original
 from sfumato.methods.base import DPMethod
 from sfumato.privacy.budget import WHOLE
 from sfumato.privacy.claims import Differential, NoGuarantee
@@ -99,7 +99,7 @@ def test_options_that_mean_nothing_are_refused(name: str, given: Parameters, sen
 
 def test_every_method_can_be_named() -> None:
     """Those that take epsilon need nothing but the options that are their own fields."""
-    private = {name: kind for name, kind in METHODS.items() if issubclass(kind, DPMethod)}
+    private = {name: kind for name, kind in METHODS.items() if issubclass(kind, DPMethod | Dirichlet)}
     assert {name for name, _, _ in MADE} == set(METHODS) - set(private)
     some: dict[str, Any] = {"epsilon": 0.5, "height": 3, "h": 7, "utility": "ncp", "degree": 1}
     for name, kind in private.items():

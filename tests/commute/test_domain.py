@@ -159,8 +159,8 @@ ROAD = line([0, 1, 2, 10, 11, 12], town=["a", "a", "b", "b", "b", "c"])
 
 
 def placed(units: list[int], density: list[float] | None = None, radius: float = 3.0, to: int = 0) -> list[int]:
-    resolution = Resolution.build(ROAD, Prior(), radius, "town", weights)
     weights = None if density is None else np.array(density, dtype=float)
+    resolution = Resolution.build(ROAD, Prior(), radius, "town", weights)
     return resolution.place(np.array(units), np.full(len(units), to), SimulatedSource(3)).tolist()
 
 
@@ -219,8 +219,14 @@ def test_a_radius_is_above_0(radius: float) -> None:
 
 
 def test_rules_of_a_domain_are_checked(grid: Places) -> None:
-    with pytest.raises(ParameterError, match=r"number of people of at least 1$"):
-        Domain(coarse=((0, "town"),))
+    for coarse, sentence in (
+        (((0, "town"),), "destinations are coarsened up to a whole number of people of at least 1"),
+        (((2.5, "town"),), "destinations are coarsened up to a whole number of people of at least 1"),
+        (((5, OUTSIDE),), "small destinations are told apart by regions, not by what is outside"),
+        (((5, "town"), (5, "tract")), "destinations of one size cannot be coarsened in two ways"),
+    ):
+        with pytest.raises(ParameterError, match=f"^{sentence}$"):
+            Domain(coarse=coarse)  # type: ignore[arg-type]
     for domain in (Domain(radius=1, beyond="twon"), Domain(coarse=((5, "twon"),))):
         with pytest.raises(ParameterError, match=r"there are no regions 'twon'; those in the file: tract, town$"):
             domain.resolutions(grid, Prior())

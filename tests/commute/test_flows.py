@@ -52,7 +52,7 @@ def test_numbers_in_parquet_are_ids_without_zeros(tmp_path: Path) -> None:
     pl.DataFrame({"origin": [12], "destination": [12], "count": [3]}).write_parquet(path)
     assert Flows.read(path, PLACES).frame().rows() == [("12", "12", 3)]
     pl.DataFrame({"origin": [12, 13], "destination": [12, 12], "count": [3, 1]}).write_parquet(path)
-    with pytest.raises(DataError, match=r"flows\.parquet: row 2: origin is 13, which is no place"):
+    with pytest.raises(DataError, match=r"flows\.parquet: row 2: origin is 13, which is no place.*store ids as text$"):
         Flows.read(path, PLACES)
 
 
@@ -78,6 +78,7 @@ def test_columns_can_be_named(write: Write) -> None:
 
 WHOLE = "; expected a whole number from 0 to 10,000,000"
 NO_PLACE = ", which is no place in the list of places"
+BEYOND = f"{NO_PLACE}; write 'outside' for origins beyond the list, and give a radius"
 
 
 @pytest.mark.parametrize(
@@ -87,13 +88,14 @@ NO_PLACE = ", which is no place in the list of places"
             (f"origin,destination,count\n12,12,1\n12,012,{count}\n", f"row 2: count is {count!r}{WHOLE}")
             for count in ("-1", "1.5", "two", "nan", "inf", "10000001", "1e20")
         ),
-        ("origin,destination,count\n12,12,1\n12,012,\n", f"row 2: count is None{WHOLE}"),
-        ("origin,destination,count\n12,12,1\n\n13,12,1\n", f"row 2: origin is '13'{NO_PLACE}"),
+        ("origin,destination,count\n12,12,1\n\n13,12,1\n", f"row 2: origin is '13'{BEYOND}"),
         ("origin,destination\n12,12\n12,112\n", f"row 2: destination is '112'{NO_PLACE}"),
         ("origin,destination\n12,12\n12,outside\n", f"row 2: destination is 'outside'{NO_PLACE}"),
-        ("origin,destination\n,12\n", f"row 1: origin is None{NO_PLACE}"),
-        ("origin,destination\n12,12\n12,\n", f"row 2: destination is None{NO_PLACE}"),
-        ("origin,destination\nOutside,12\n", f"row 1: origin is 'Outside'{NO_PLACE}"),
+        (
+            "origin,destination\n12,12\n12,x\n12,y\n",
+            f"row 2: destination is 'x'{NO_PLACE} (2 rows in all)",
+        ),
+        ("origin,destination\nOutside,12\n", f"row 1: origin is 'Outside'{BEYOND}"),
         ("a,destination\n12,12\n", "no column for the origin (such as 'origin'); the columns are a, destination"),
         ("origin,b\n12,12\n", "no column for the destination (such as 'destination'); the columns are origin, b"),
         ("origin,destination,count\n12,12,0\n", "the counts add up to nobody"),
@@ -110,6 +112,22 @@ def test_refusals_name_file_row_and_value(write: Write, text: str, sentence: str
     with pytest.raises(DataError) as refused:
         Flows.read(path, PLACES)
     assert str(refused.value) == f"{path}: {sentence}"
+
+
+@pytest.mark.parametrize(
+    ("row", "sentence"),
+    [(",12,1", "row 2: origin is (None|empty)"), ("12,,1", "row 2: destination is (None|empty)"), ("12,12,", "row 2: count is (None|empty)")],
+)
+def test_missing_values_are_refused(write: Write, row: str, sentence: str) -> None:
+    with pytest.raises(DataError, match=sentence):
+        Flows.read(write("flows.csv", f"origin,destination,count\n12,12,1\n{row}\n"), PLACES)
+
+
+def test_one_column_is_not_read_as_two(write: Write) -> None:
+    path = write("flows.csv", "origin,destination,count\n12,12,1\n")
+    for twice in ({"destination": "origin"}, {"count": "origin"}, {"origin": "destination"}):
+        with pytest.raises(DataError, match=r"flows\.csv: origin, destination and count are different columns"):
+            Flows.read(path, PLACES, **twice)
 
 
 def test_a_row_that_lacks_fields_is_named(write: Write) -> None:

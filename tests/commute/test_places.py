@@ -80,7 +80,7 @@ DEGREES = "; expected degrees from -90 to 90"
         ("id,lat,lon\na,1,1\nb,nan,1\n", f"row 2: lat is 'nan'{DEGREES}"),
         ("id,lat,lon\na,1,1\nb,inf,1\n", f"row 2: lat is 'inf'{DEGREES}"),
         ("id,lat,lon\na,1,1\nb,north,1\n", f"row 2: lat is 'north'{DEGREES}"),
-        ("id,lat,lon\na,1,1\nb,,1\n", f"row 2: lat is None{DEGREES}"),
+        ("id,lat,lon\na,1,1\nb,,1\n", f"row 2: lat is empty{DEGREES}"),
         ("id,lat,lon\na,1,1\n\nb,1,180.5\n", "row 2: lon is '180.5'; expected degrees from -180 to 180"),
         ("id,lat,lon\na,1,1\nb,1,1\na,1,2\n", "row 3 repeats the place 'a' of row 1"),
         ("id,lat,lon\na,1,1\n,1,1\n", "row 2: id is empty"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import inf, nan
 from typing import TYPE_CHECKING
 
@@ -73,10 +74,10 @@ def test_a_histogram_is_read(write: Write, unit: str) -> None:
     ("rows", "sentence"),
     [
         ("1,x\n2,1\n", "row 1: share is 'x'; expected a number"),
-        ("1,1\n2,\n", "row 2: share is None; expected a number"),
+        ("1,1\n2,\n", "row 2: share is (None|empty); expected a number"),
         ("1,1\n2,nan\n", "row 2: share is 'nan'; expected a number"),
         ("x,1\n2,1\n", "row 1: up_to is 'x'; expected a number"),
-        (",1\n2,1\n", "row 1: up_to is None; expected a number"),
+        (",1\n2,1\n", "row 1: up_to is (None|empty); expected a number"),
         ("1,1\nmany,1\n", "row 2: up_to is 'many'; expected a number"),
         ("nan,1\n2,1\n", "row 1: up_to is 'nan'; expected a number"),
         ("2,1\n1,1\n", RISING),
@@ -89,7 +90,7 @@ def test_files_of_histograms_are_checked(write: Write, rows: str, sentence: str)
     path = write("distances.csv", f"up_to,share\n{rows}")
     with pytest.raises(DataError) as refused:
         Distances.read(path, "km")
-    assert str(refused.value) == f"{path}: {sentence}"
+    assert re.fullmatch(f"{re.escape(str(path))}: {sentence}", str(refused.value))
 
 
 def test_a_histogram_needs_its_columns(write: Write) -> None:
@@ -139,10 +140,28 @@ def test_known_classes() -> None:
 
 
 @pytest.mark.parametrize("name", ["keep", "floor"])
-@pytest.mark.parametrize("value", [0.0, -0.1, 1.1, nan])
+@pytest.mark.parametrize("value", [0.0, -0.1, 1.1, 1e-4, nan])
 def test_probabilities_are_checked(name: str, value: float) -> None:
-    with pytest.raises(ParameterError, match=rf"^{name} is {value}; expected a number above 0 and at most 1$"):
+    with pytest.raises(ParameterError, match=rf"^{name} is {value:g}; expected a number from 0.0005 to 1$"):
         Prior(**{name: value})
+
+
+def test_weights_are_those_of_the_places() -> None:
+    for wrong, sentence in (
+        ([1.0], "the prior has 1 weights for 4 places"), ([0.0] * 4, "the prior needs weights of 0 or more, and some above"),
+        ([1.0, -1, 0, 0], "the prior needs weights of 0 or more"), ([1.0, nan, 0, 0], "the prior needs weights of 0 or more"),
+    ):
+        with pytest.raises(ParameterError, match=f"^{sentence}"):
+            Prior(weights=np.array(wrong)).class_of(ROAD)
+
+
+def test_a_release_tells_the_prior() -> None:
+    near = Distances(edges=(1.0, 3.0), shares=(4, 4, 2))
+    told = {"distances": {"up_to_km": [1, 3], "shares": [4, 4, 2]}}
+    assert Prior(distances=near).spec() == {"prior": "uniform"}
+    assert Prior(distances=near, keep=0.2).spec() == {"prior": "uniform", "keep": 0.2} | told
+    assert Prior(distances=near, by_distance=True).spec() == {"prior": "distance", "least_weight": 0.0378} | told
+    assert Prior(weights=np.ones(4)).spec() == {"prior": "weights of places"}
 
 
 def test_weights_are_read_by_place(write: Write, tmp_path: Path) -> None:
@@ -163,9 +182,9 @@ AMOUNT = "; expected a number of 0 or more"
         ("p0,nan\n", f"row 1: weight is 'nan'{AMOUNT}"),
         ("p0,inf\n", f"row 1: weight is 'inf'{AMOUNT}"),
         ("p0,many\n", f"row 1: weight is 'many'{AMOUNT}"),
-        ("p0,1\np1,\n", f"row 2: weight is None{AMOUNT}"),
+        ("p0,1\np1,\n", f"row 2: weight is (None|empty){AMOUNT}"),
         ("p0,1\np9,1\n", "row 2: id is 'p9', which is no place in the list of places"),
-        ("p0,1\n,1\n", "row 2: id is None, which is no place in the list of places"),
+        ("p0,1\n,1\n", "row 2: id is (None|empty), which is no place in the list of places"),
         ("p0,0\np1,0\n", "all weights are 0"),
     ],
 )
@@ -173,7 +192,7 @@ def test_files_of_weights_are_checked(write: Write, rows: str, sentence: str) ->
     path = write("weights.csv", f"id,weight\n{rows}")
     with pytest.raises(DataError) as refused:
         read_weights(path, ROAD)
-    assert str(refused.value) == f"{path}: {sentence}"
+    assert re.fullmatch(f"{re.escape(str(path))}: {sentence}", str(refused.value))
 
 
 def test_a_file_of_weights_needs_two_columns(write: Write, grid: Places) -> None:

@@ -56,15 +56,14 @@ def test_what_is_published_reads_back(
     promise: Promise, kind: type, flows: Flows, ledger: Ledger, tmp_path: Path
 ) -> None:
     synthesizer = Synthesizer(promise=promise, domain=Domain(radius=3))
-    settings = {"radius": "3km", "prior": "uniform"}
-    made, name = publish_flows(
-        synthesizer, flows, tmp_path / "release", data_set="town", settings=settings, ledger=ledger
-    )
+    made, name = publish_flows(synthesizer, flows, tmp_path / "release", data_set="town", ledger=ledger)
     found = read_published(tmp_path / "release", flows.places)
     assert type(found.claim) is kind
     assert found.claim == made.claim == synthesizer.claim
     assert found.flows.frame().equals(made.flows.frame())
-    assert found.settings == settings
+    assert found.settings == synthesizer.spec()
+    assert (found.settings["radius_km"], found.settings["beyond"], found.reach) == (3, "outside", 3)
+    assert found.from_data == made.plan.from_data
     (entry,) = ledger.entries()
     assert (entry.release, entry.data_set, entry.state, entry.method) == (name, "town", "settled", "commute")
     assert (float(entry.cost.epsilon), float(entry.cost.delta)) == (2, promise.delta)
@@ -106,7 +105,10 @@ def test_nothing_but_totals_is_of_the_original(flows: Flows, ledger: Ledger, tmp
         assert description.pop("id") == name
         descriptions.append(description)
     assert descriptions[0] == descriptions[1]
-    assert set(descriptions[0]) == {"format", "version", "data_set", "claim", "epsilon_made_of", "settings", "file"}
+    assert set(descriptions[0]) == {
+        "format", "version", "data_set", "about", "promise", "claim", "epsilon_made_of", "drawn_from_data", "settings",
+        "file",
+    }
     assert (descriptions[0]["version"], descriptions[0]["data_set"]) == (__version__, "town")
 
 
@@ -220,6 +222,7 @@ def test_a_folder_that_exists_is_left_alone(flows: Flows, ledger: Ledger, tmp_pa
 
 GOOD: dict[str, Any] = {
     "format": 1, "claim": {"claim": "none", "reason": "made up"}, "settings": {}, "file": "flows.csv",
+    "drawn_from_data": 0.5,
 }
 
 
@@ -240,6 +243,8 @@ GOOD: dict[str, Any] = {
         ({"claim": {"claim": "pure-dp", "epsilon": -1}}, "epsilon of the claim is -1"),
         ({"claim": None}, "the claim"),
         ({"settings": 3}, "this is no description of synthetic flows"),
+        ({"drawn_from_data": "much"}, "this is no description of synthetic flows"),
+        ({"drawn_from_data": None}, "this is no description of synthetic flows"),
     ],
 )  # fmt: skip
 def test_broken_descriptions_are_one_sentence(

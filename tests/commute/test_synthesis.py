@@ -52,7 +52,8 @@ def test_as_many_people_go_to_every_destination_as_before(name: str, flows: Flow
         assert made.flows.people.tolist() == flows.people.tolist()
         assert made.flows.places is flows.places
         assert sum(made.terms.values()) == pytest.approx(OPTIONS[name].promise.epsilon)
-        assert 0 < made.prior[0] <= made.prior[1]
+        assert (0 < made.plan.least).all()
+        assert (made.plan.least <= made.plan.most).all()
         assert made.flows.inside.all() == (name != "radius")
 
 

@@ -54,8 +54,9 @@ def law(
 def alphas_of(prepared: Prepared, destination: int) -> dict[int, float]:
     """The prior mass of every unit of the destination, as the run uses it."""
     where = prepared.flows.destinations.tolist().index(destination)
-    masses = prepared.shape.masses(float(prepared.scales[where])) / UNIT
-    segments = prepared.resolutions[prepared.which[where]].view(destination).segments
+    plan = prepared.plan
+    masses = plan.shape.masses(float(plan.scales[where])) / UNIT
+    segments = plan.resolutions[plan.which[where]].view(destination).segments
     runs = zip(segments.base, segments.count, segments.level, strict=True)
     return {int(base + i): float(masses[level]) for base, count, level in runs for i in range(count)}
 
@@ -174,8 +175,8 @@ def worst(promise: Promise, domain: Domain, shrink: int = 1) -> tuple[float, flo
     for origins in everything:
         prepared = Synthesizer(promise=promise, domain=domain).prepare(flows_of(ROAD, Counter((0, o) for o in origins)))
         alphas = {unit: Fraction(int(alpha * UNIT), UNIT * shrink) for unit, alpha in alphas_of(prepared, 0).items()}
-        view = prepared.resolutions[0].view(0)
-        units = prepared.resolutions[0].units_of(np.array(origins), view)[0]
+        view = prepared.plan.resolutions[0].view(0)
+        units = prepared.plan.resolutions[0].units_of(np.array(origins), view)[0]
         laws[origins] = exact_law(tuple(units.tolist()), alphas)
     growth, largest, delta, disclosed = Fraction(math.exp(promise.epsilon)), Fraction(0), 0.0, 0.0
     for origins in everything:

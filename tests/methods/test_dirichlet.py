@@ -120,7 +120,7 @@ def test_the_claim_is_about_sensitive_values() -> None:
     assert release.claim.sentence() == (
         "any one person's sensitive value changes the probability of every output by a factor of at most e^2, but for "
         "a probability of 0.0001 ((2, 0.0001)-differential privacy); in each group of people with the same public "
-        "values, with probability at least 0.9999 nothing about anybody is told by more than that factor ((2, 0.0001)-"
+        "values, nothing about anybody is told by more than that factor, but for a probability of 0.0001 ((2, 0.0001)-"
         "probabilistic differential privacy)"
     )
     assert any("who is in the table" in assumption for assumption in release.claim.assumptions)

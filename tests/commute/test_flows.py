@@ -116,10 +116,10 @@ def test_refusals_name_file_row_and_value(write: Write, text: str, sentence: str
 
 @pytest.mark.parametrize(
     ("row", "sentence"),
-    [(",12,1", "row 2: origin is (None|empty)"), ("12,,1", "row 2: destination is (None|empty)"), ("12,12,", "row 2: count is (None|empty)")],
+    [(",12,1", "row 2: origin is"), ("12,,1", "row 2: destination is"), ("12,12,", "row 2: count is")],
 )
 def test_missing_values_are_refused(write: Write, row: str, sentence: str) -> None:
-    with pytest.raises(DataError, match=sentence):
+    with pytest.raises(DataError, match=rf"flows\.csv: {sentence} (None|empty)"):
         Flows.read(write("flows.csv", f"origin,destination,count\n12,12,1\n{row}\n"), PLACES)
 
 

@@ -147,11 +147,10 @@ def test_probabilities_are_checked(name: str, value: float) -> None:
 
 
 def test_weights_are_those_of_the_places() -> None:
-    for wrong, sentence in (
-        ([1.0], "the prior has 1 weights for 4 places"), ([0.0] * 4, "the prior needs weights of 0 or more, and some above"),
-        ([1.0, -1, 0, 0], "the prior needs weights of 0 or more"), ([1.0, nan, 0, 0], "the prior needs weights of 0 or more"),
-    ):
-        with pytest.raises(ParameterError, match=f"^{sentence}"):
+    with pytest.raises(ParameterError, match=r"^the prior has 1 weights for 4 places$"):
+        Prior(weights=np.ones(1)).class_of(ROAD)
+    for wrong in ([0.0] * 4, [1.0, -1, 0, 0], [1.0, nan, 0, 0], [1.0, inf, 0, 0]):
+        with pytest.raises(ParameterError, match=r"^the prior needs weights of 0 or more, and some above$"):
             Prior(weights=np.array(wrong)).class_of(ROAD)
 
 

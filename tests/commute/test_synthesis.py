@@ -52,7 +52,7 @@ def test_as_many_people_go_to_every_destination_as_before(name: str, flows: Flow
         assert made.flows.people.tolist() == flows.people.tolist()
         assert made.flows.places is flows.places
         assert sum(made.terms.values()) == pytest.approx(OPTIONS[name].promise.epsilon)
-        assert (0 < made.plan.least).all()
+        assert (made.plan.least > 0).all()
         assert (made.plan.least <= made.plan.most).all()
         assert made.flows.inside.all() == (name != "radius")
 
@@ -133,14 +133,18 @@ def million() -> Flows:
     """Fifty people at one of a million places."""
     generator = np.random.default_rng(1)
     ids = pl.Series(np.arange(10**6)).cast(pl.String)
-    places = Places(ids, generator.uniform(30, 45, 10**6), generator.uniform(-100, -70, 10**6))
+    towns = pl.DataFrame({"town": pl.Series(np.arange(10**6) % 500).cast(pl.String)})
+    places = Places(ids, generator.uniform(30, 45, 10**6), generator.uniform(-100, -70, 10**6), towns)
     return flows_of(places, {(7, int(origin)): 1 for origin in generator.integers(0, 10**6, 50)})
 
 
-@pytest.mark.parametrize("name", ["plain", "radius", "distance"])
+@pytest.mark.parametrize("name", ["plain", "radius", "regions", "distance"])
 def test_a_draw_knows_nothing_of_the_size_of_the_domain(name: str, million: Flows) -> None:
     """A vector over a million places would take 8 MB."""
-    options = {"plain": {}, "radius": {"domain": Domain(radius=50)}, "distance": {"prior": Prior(by_distance=True)}}
+    options = {
+        "plain": {}, "radius": {"domain": Domain(radius=50)}, "distance": {"prior": Prior(by_distance=True)},
+        "regions": {"domain": Domain(radius=50, beyond="town")},
+    }
     prepared = Synthesizer(promise=Promise(epsilon=4.6, delta=1e-5), **options[name]).prepare(million)
     prepared.draw(SimulatedSource(1))
     tracemalloc.start()

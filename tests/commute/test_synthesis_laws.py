@@ -123,6 +123,8 @@ def test_every_destination_has_its_own_prior() -> None:
     prepared = Synthesizer(promise=PROMISE).prepare(flows_of(ROAD, {(0, 1): 30, (3, 0): 1, (3, 3): 1}))
     large, small = alphas_of(prepared, 0), alphas_of(prepared, 3)
     assert large[0] > 2 * small[0]
+    from_data = 30 * 30 / (30 + sum(large.values())) + 2 * 2 / (2 + sum(small.values()))
+    assert prepared.plan.from_data == pytest.approx(from_data / 32)
     source, drawn = SimulatedSource(5), Counter[Origins]()
     for _ in range(DRAWS):
         drawn[tuple(sorted(Counter(origins_of(prepared.draw(source).flows, 3)).elements()))] += 1

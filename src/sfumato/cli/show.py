@@ -128,19 +128,13 @@ def number(value: float) -> str:
 @contextmanager
 def trial_progress() -> Iterator[Callable[[Trial, int, int], None]]:
     """A bar on standard error, with the setting that was tried last."""
-    with _bar("starting") as update:
+    with progress_bar() as update:
         yield lambda trial, done, total: update(trial.make().label, done, total)
 
 
 @contextmanager
-def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar on standard error for work that is counted."""
-    with _bar(what) as update:
-        yield lambda done, total: update(what, done, total)
-
-
-@contextmanager
-def _bar(first: str) -> Iterator[Callable[[str, int, int], None]]:
+def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
+    """A bar on standard error for work that is counted: what is being done, how much of it, and of how much."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     console = screen(notes=True)
@@ -148,5 +142,5 @@ def _bar(first: str) -> Iterator[Callable[[str, int, int], None]]:
         TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
     )
     with Progress(*shown, console=console, disable=not console.is_terminal, transient=True) as progress:
-        task = progress.add_task(first, total=None)
+        task = progress.add_task("starting", total=None)
         yield lambda text, done, total: progress.update(task, description=text, completed=done, total=total)

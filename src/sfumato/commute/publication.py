@@ -43,12 +43,8 @@ class Published:
     settings: dict[str, Any]
     from_data: float
     """The share of people expected to be drawn from the data."""
-
-    @property
-    def reach(self) -> float:
-        """Up to how many kilometres the flows tell where people come from."""
-        cut = self.settings.get("beyond") == OUTSIDE
-        return float(self.settings["radius_km"]) if cut else EVERYWHERE
+    reach: float = EVERYWHERE
+    """Up to how many kilometres the flows tell where people come from."""
 
 
 def publish_flows(
@@ -94,6 +90,7 @@ def read_published(folder: Path | str, places: Places) -> Published:
             raise ReleaseError(f"format {spec['format']!r} is not known to this version; expected {FORMAT}")
         name, claim, settings = str(spec["file"]), parse_claim(spec["claim"]), dict(spec["settings"])
         from_data = float(spec["drawn_from_data"])
+        reach = float(settings["radius_km"]) if settings.get("beyond") == OUTSIDE else EVERYWHERE
         if not name or Path(name).name != name:
             raise ReleaseError(f"the file {name!r} lies outside the folder")
     except FileNotFoundError as error:
@@ -105,4 +102,4 @@ def read_published(folder: Path | str, places: Places) -> Published:
     except SfumatoError as error:
         raise ReleaseError(f"{path}: {error}") from error
     flows = Flows.read(path.with_name(name), places)
-    return Published(flows=flows, claim=claim, settings=settings, from_data=from_data)
+    return Published(flows=flows, claim=claim, settings=settings, from_data=from_data, reach=reach)

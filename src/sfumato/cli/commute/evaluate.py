@@ -117,13 +117,13 @@ def _tried(sweep: Sweep, original: Flows, short: float | None) -> tuple[list[Run
 
     total, runs, refused, complete = len(sweep.settings()), list[Run](), dict[str, list[str]](), True
     try:
-        with interruptible() as check, progress_bar("settings") as progress:
+        with interruptible() as check, progress_bar() as progress:
             for done, tried in enumerate(sweep.runs(original, short), start=1):
                 if isinstance(tried, Run):
                     runs.append(tried)
                 else:
                     refused.setdefault(tried.reason, []).append(tried.label)
-                progress(done, total)
+                progress("trying settings", done, total)
                 check()
     except KeyboardInterrupt:
         if not runs:

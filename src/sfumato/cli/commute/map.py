@@ -69,17 +69,17 @@ def command(
     names = (origin, destination, count)
     published = read_release(release, known, names)
     synthetic, promises = published.flows, isinstance(published.claim, Differential)
-    if not promises:
-        note(f"No claim is known for {release}: publish the page only if these are synthetic flows.")
     shapes = read_outlines(outlines) if outlines else None
-    if shapes and by and not matched_outlines(shapes, known.partition(by).labels):
-        note(f"No outline in {outlines} has the name of a {by} among its properties: they are drawn as background.")
     true = Flows.read(original, known, origin=origin, destination=destination, count=count) if original else None
     page = draw_map(
         synthetic, outlines=shapes, by=by, original=true, title=title or TITLE, unit=unit,
         claim=SYNTHETIC.format(published) if promises else "No claim is known for these flows.",
     )
     place(output, page)
+    if not promises:
+        note(f"No claim is known for {release}: publish the page only if these are synthetic flows.")
+    if shapes and by and not matched_outlines(shapes, known.partition(by).labels):
+        note(f"No outline in {outlines} has the name of a {by} among its properties: they are drawn as background.")
     if original:
         note(f"{output} holds original data: it is for the publisher's eyes only.")
     say(f"Written to {output}: {synthetic.total:,} people.")

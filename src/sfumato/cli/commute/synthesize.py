@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -146,10 +147,10 @@ def command(
         note(f"delta {likely:g} is more than one over the number of people, {original.total:,}: it promises little.")
     data_set = data_set_name(flows) if name is None else name
     book = Ledger(ledger)
-    with progress_bar("calibrating priors") as planning, progress_bar("drawing people") as drawing:
+    with progress_bar() as progress:
         made, charged = publish_flows(
-            synthesizer, original, output, data_set=data_set, ledger=book, parquet=parquet, planning=planning,
-            drawing=drawing,
+            synthesizer, original, output, data_set=data_set, ledger=book, parquet=parquet,
+            planning=partial(progress, "calibrating priors"), drawing=partial(progress, "drawing people"),
         )
     about = _about(made, output, data_set)
     if as_json:

@@ -15,6 +15,7 @@ import numpy as np
 
 from sfumato.commute.index import PlaceIndex, chords
 from sfumato.commute.places import OUTSIDE, Partition
+from sfumato.compiled import compiled
 from sfumato.errors import ParameterError
 from sfumato.privacy.dirichlet import Segments
 
@@ -170,16 +171,10 @@ class Resolution:
 
     def units_of(self, origins: NDArray[np.integer], view: View) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The unit and level of each origin (a place by its number, or the number of places for outside), rising."""
-        k = len(self.places)
-        units = np.where(origins < k, self.position[np.minimum(origins, k - 1)], k)
-        bases, ends = view.segments.base, view.segments.base + view.segments.count
-        segment = np.searchsorted(bases, units, side="right") - 1
-        far = (segment < 0) | (units >= ends[segment])
-        if far.any():
-            units[far] = k + self.partition.codes[np.minimum(origins[far], k - 1)]
-        units.sort()
-        segment = np.searchsorted(bases, units, side="right") - 1
-        return units, view.segments.level[segment]
+        segments = view.segments
+        return _units(
+            origins, self.position, self.partition.codes, segments.base, segments.count, segments.level
+        )
 
     def place(
         self, units: NDArray[np.int64], destinations: NDArray[np.integer], source: Source
@@ -230,3 +225,21 @@ class Resolution:
             self.index.points[positions] - self.places.points[destinations], axis=1
         )
         return apart
+
+
+@compiled
+def _units(
+    origins: np.ndarray, position: np.ndarray, codes: np.ndarray, base: np.ndarray, count: np.ndarray, level: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Origins as units, rising, and their levels: a place that no segment of places holds counts for its region."""
+    places = len(position)
+    units, levels = np.empty(len(origins), dtype=np.int64), np.empty(len(origins), dtype=np.int64)
+    for i in range(len(origins)):
+        units[i] = position[origins[i]] if origins[i] < places else places
+        segment = np.searchsorted(base, units[i], side="right") - 1
+        if segment < 0 or units[i] >= base[segment] + count[segment]:
+            units[i] = places + (codes[origins[i]] if origins[i] < places else 0)
+    units.sort()
+    for i in range(len(units)):
+        levels[i] = level[np.searchsorted(base, units[i], side="right") - 1]
+    return units, levels

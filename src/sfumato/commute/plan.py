@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sfumato.compiled import compiled
 from sfumato.privacy.dirichlet import UNIT, Calibration
 from sfumato.privacy.dirichlet.disclosure import shrinking_factor
+from sfumato.privacy.dirichlet.prior import whole_masses
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -65,11 +67,8 @@ class Plan:
         for resolution, batch in _batches(resolutions, which):
             counts = np.stack([resolution.view(int(place)).counts for place in destinations[batch]])  # proof: view
             scales[batch] = calibration.scales(people[batch], counts)
-            for d, row in zip(batch, counts, strict=True):
-                alphas, used = shape.masses(float(scales[d])) / UNIT, row > 0
-                shrinking[d] = shrinking_factor(int(people[d]), int(people[d]), alphas, row, shape.keep)
-                kept[d], least[d], most[d] = shape.keep[used].min(), alphas[used].min(), alphas[used].max()
-                mass[d] = (alphas * row) @ shape.keep
+            found = _extents(scales[batch], people[batch], counts, shape.weights, shape.keep)
+            shrinking[batch], kept[batch], least[batch], most[batch], mass[batch] = found
             done += len(batch)
             if progress:
                 progress(done, len(people))
@@ -96,6 +95,25 @@ class Plan:
     def from_data(self) -> float:
         """The share of all people that is expected to be drawn from the data; the rest comes from the prior."""
         return float(self.people @ (self.people / (self.people + self.mass)) / self.people.sum())
+
+
+@compiled
+def _extents(
+    scales: np.ndarray, people: np.ndarray, counts: np.ndarray, weights: np.ndarray, keep: np.ndarray
+) -> np.ndarray:
+    """For each destination: shrinking, kept, least, most and mass, as `Plan` has them."""
+    found = np.zeros((5, len(scales)))
+    found[1:3] = np.inf
+    for d in range(len(scales)):
+        alphas = whole_masses(scales[d], weights) / UNIT
+        found[0, d] = shrinking_factor(people[d], people[d], alphas, counts[d], keep)
+        for level in range(len(weights)):
+            if counts[d, level] > 0:
+                found[1, d] = min(found[1, d], keep[level])
+                found[2, d] = min(found[2, d], alphas[level])
+                found[3, d] = max(found[3, d], alphas[level])
+                found[4, d] += counts[d, level] * alphas[level] * keep[level]
+    return found
 
 
 def _batches(

@@ -25,7 +25,8 @@ def place(path: Path, content: str | bytes) -> Path:
         os.replace(unfinished, path)
         return path
     except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from error
+        error.filename, error.filename2 = str(path), None
+        raise
     finally:
         with contextlib.suppress(OSError):
             unfinished.unlink(missing_ok=True)

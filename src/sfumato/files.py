@@ -25,7 +25,8 @@ def place(path: Path, content: str | bytes) -> Path:
         os.replace(unfinished, path)
         return path
     except OSError as error:
-        error.filename, error.filename2 = str(path), None
+        if error.errno is not None:
+            error.filename, error.filename2 = str(path), None
         raise
     finally:
         with contextlib.suppress(OSError):

@@ -65,6 +65,7 @@ _HOMES = {
     "frontier": "trials.frontier",
     "hold_out": "workloads.holdout",
     "measure": "trials.measure",
+    "promised_epsilon": "privacy.dirichlet",
     "propose": "engines.propose",
     "publish_flows": "commute.publication",
     "publish_to": "methods.publication",
@@ -129,6 +130,7 @@ __all__ = [
     "frontier",
     "hold_out",
     "measure",
+    "promised_epsilon",
     "propose",
     "publish_flows",
     "publish_to",
@@ -169,7 +171,7 @@ if TYPE_CHECKING:
     )
     from sfumato.methods.publication import publish_to
     from sfumato.privacy.claims import ApproximateDP, NoGuarantee, ProbabilisticDP, PureDP, Syntactic
-    from sfumato.privacy.dirichlet import Promise
+    from sfumato.privacy.dirichlet import Promise, promised_epsilon
     from sfumato.privacy.ledger import Ledger
     from sfumato.privacy.requirements import (
         AlphaK,

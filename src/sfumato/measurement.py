@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from math import isfinite
+from typing import Any, Literal
 
 Direction = Literal["lower", "higher", "none"]
 Family = Literal["privacy", "utility", "shape"]
@@ -21,6 +22,17 @@ class Measure:
     sentence: str
     lowest: float = 0.0
     highest: float | None = None
+
+    def spec(self) -> dict[str, Any]:
+        """What the measure means, as a document says it; an end of the range that is none is left open."""
+        return {
+            "title": self.title,
+            "direction": self.direction,
+            "unit": self.unit,
+            "family": self.family,
+            "sentence": self.sentence,
+            "range": [self.lowest if isfinite(self.lowest) else None, self.highest],
+        }
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -148,7 +148,7 @@ def test_parquet_and_other_columns(run: Run, synthetic: Call, town: Path) -> Non
 def test_a_large_delta_is_remarked_on(synthetic: Call) -> None:
     told = synthetic("release", "--delta", "0.1")
     assert told.code == 0
-    assert told.err == "delta 0.1 is more than one over the number of people, 82: it promises little.\n"
+    assert told.err == "Delta is 0.1; below one over the number of people, 82, is usual.\n"
 
 
 DISTANCE = "; expected a distance above 0, such as 100mi or 160km"

@@ -89,7 +89,7 @@ def document(
         "claim": claim,
         "unit": first.unit,
         "short": first.short,
-        "measures": {name: _measure(measure) for name, measure in about.items()},
+        "measures": {name: measure.spec() | {"scale": []} for name, measure in about.items()},
         "sweep": _sweep(first.levels),
         "runs": [run.spec() for run in runs],
         "drawn": drawn,
@@ -144,18 +144,6 @@ def _figure(run: Run, part: str) -> dict[str, Any]:
         "part": part,
         "destinations": table.height,
         "points": {name: column.to_list() for name, column in columns},
-    }
-
-
-def _measure(measure: Measure) -> dict[str, Any]:
-    return {
-        "title": measure.title,
-        "direction": measure.direction,
-        "unit": measure.unit,
-        "family": measure.family,
-        "sentence": measure.sentence,
-        "range": [_finite(measure.lowest), measure.highest],
-        "scale": [],
     }
 
 

@@ -28,7 +28,9 @@ def document(frontier: Frontier, recommendation: Recommendation | None) -> dict[
         "sfumato": __version__,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "table": _table(frontier.table),
-        "measures": {name: _measure(measure, frontier) for name, measure in frontier.measures.items()},
+        "measures": {
+            name: measure.spec() | {"scale": _scale(measure, frontier)} for name, measure in frontier.measures.items()
+        },
         "default_pair": list(frontier.pair),
         "trials": [_trial(trial, frontier.measures) for trial in frontier.trials],
         "refused": [{"label": trial.make().label, "reason": trial.refused} for trial in frontier.refused],
@@ -49,18 +51,6 @@ def _table(table: Table) -> dict[str, Any]:
         ],
         "unique_share": float(np.count_nonzero(table.weights == 1) / table.n),
         "from_data": {name: list(parts) for name, parts in table.schema.from_data.items()},
-    }
-
-
-def _measure(measure: Measure, frontier: Frontier) -> dict[str, Any]:
-    return {
-        "title": measure.title,
-        "direction": measure.direction,
-        "unit": measure.unit,
-        "family": measure.family,
-        "sentence": measure.sentence,
-        "range": [measure.lowest, measure.highest],
-        "scale": _scale(measure, frontier),
     }
 
 

@@ -144,7 +144,7 @@ def command(
         density=read_weights(density, known) if density else None,
     )
     if likely * original.total > 1:
-        note(f"delta {likely:g} is more than one over the number of people, {original.total:,}: it promises little.")
+        note(f"Delta is {likely:g}; below one over the number of people, {original.total:,}, is usual.")
     data_set = data_set_name(flows) if name is None else name
     book = Ledger(ledger)
     with progress_bar() as progress:

@@ -100,6 +100,34 @@ def test_evaluate_refuses_in_one_sentence(run: Run, town: Path, options: tuple[s
     assert not (town / "out").exists()
 
 
+def test_own_settings_are_tried_and_nothing_is_spent(run: Run, town: Path) -> None:
+    spent = run("budget", "--json").json
+    own = ["--epsilon 4 --radius 3km --beyond town", "--epsilon 2 --delta 1e-4 --coarse 20:town --prior distance"]
+    told = run(*EVALUATE, "--try", own[0], "--try", own[1], "--try", own[0], "-o", "own", "--json")
+    assert (told.code, told.err) == (0, "")
+    found = [(one["label"], one["epsilon"], one["delta"]) for one in told.json["runs"]]
+    assert found == [(own[0], 4, 1e-5), (own[1], 2, 1e-4)]
+    assert run("budget", "--json").json == spent
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ("--epsilon", "--try '--epsilon': Option '--epsilon' requires an argument"),
+        ("--radius 3km", "--try '--radius 3km': Missing option '--epsilon'"),
+        ("--epsilon '3", "--try \"--epsilon '3\": No closing quotation"),
+        ("--epsilon 3 --beyond town", "--beyond without --radius would change nothing"),
+        ("--epsilon 3 --beyond twon --radius 3km", "there are no regions 'twon'"),
+    ],
+)
+def test_wrong_settings_of_ones_own_are_one_sentence(run: Run, town: Path, options: str, sentence: str) -> None:
+    told = run(*EVALUATE, "--try", options, "-o", "own")
+    assert (told.code, told.out) == (2, "")
+    assert sentence in told.err
+    assert told.err.count("\n") == 1
+    assert not (town / "own").exists()
+
+
 def map_of(run: Run, source: str, *options: str) -> tuple[str, str]:
     """The page and what was said on standard error."""
     told = run("commute", "map", source, "--places", "places.csv", "-o", "map.html", *options)

@@ -99,26 +99,29 @@ class Sweep:
         return first + [(option, epsilon, self.deltas[0]) for option in others for epsilon in self.epsilons]
 
     def runs(self, flows: Flows, short: float | None = None) -> Iterator[Run | Refused]:
-        """Try every setting; one that cannot keep its promise is handed back as refused."""
+        """Try every setting."""
         for option, epsilon, delta in self.settings():
-            label = label_of(option, epsilon, delta)
             promise = Promise(epsilon=epsilon, delta=delta, rule=option.rule)
             synthesizer = Synthesizer(promise=promise, domain=option.domain, prior=option.prior)
-            try:
-                drawn = [synthesizer.synthesize(flows, SimulatedSource(seed)).flows for seed in self.seeds]
-            except UnsatisfiableError as error:
-                yield Refused(label=label, reason=str(error))
-                continue
-            yield Run(
-                label=label, epsilon=epsilon, delta=delta, options=option.name,
-                paper=(epsilon, delta) == PAPER and option.prior.keep == PAPER_KEEP,
-                evaluations=[
-                    evaluate(
-                        flows, one, regions=self.regions, short=short, unit=self.unit, within=option.domain.reach
-                    )
-                    for one in drawn
-                ],
-            )
+            paper = (epsilon, delta) == PAPER and option.prior.keep == PAPER_KEEP
+            yield self.run(flows, synthesizer, label_of(option, epsilon, delta), option.name, short, paper=paper)
+
+    def run(
+        self, flows: Flows, synthesizer: Synthesizer, label: str, options: str, short: float | None = None, *,
+        paper: bool = False,
+    ) -> Run | Refused:
+        """Try one setting; one that cannot keep its promise is handed back as refused."""
+        try:
+            drawn = [synthesizer.synthesize(flows, SimulatedSource(seed)).flows for seed in self.seeds]
+        except UnsatisfiableError as error:
+            return Refused(label=label, reason=str(error))
+        reach, promise = synthesizer.domain.reach, synthesizer.promise
+        return Run(
+            label=label, epsilon=promise.epsilon, delta=promise.delta, options=options, paper=paper,
+            evaluations=[
+                evaluate(flows, one, regions=self.regions, short=short, unit=self.unit, within=reach) for one in drawn
+            ],
+        )
 
     def figures(self) -> Sequence[str]:
         """The runs to draw as the paper does: the whole domain and the smaller one, at the paper's ε for drawing."""

@@ -20,6 +20,7 @@ from sfumato.cli.commute.options import (
     read_release,
     refuse_idle,
 )
+from sfumato.cli.commute.settings import Settings
 from sfumato.cli.interrupt import interruptible
 from sfumato.cli.options import Json, names
 from sfumato.cli.show import columns, note, number, print_json, progress_bar, say
@@ -27,11 +28,11 @@ from sfumato.cli.study import INTERRUPTED
 from sfumato.errors import UnsatisfiableError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from sfumato.commute.comparison import Run
     from sfumato.commute.flows import Flows
-    from sfumato.commute.sweep import Sweep
+    from sfumato.commute.sweep import Refused
 
 EXAMPLE = "sfumato commute evaluate flows.csv --places places.csv --regions tract,town -o evaluation"
 SHOWN = ("short_error", "distance_error", "distance_variation")
@@ -50,6 +51,14 @@ def command(
             "--release", metavar="FOLDER", show_default=False,
             help="Synthetic flows to evaluate: a folder, or a file as other tools make it; may be repeated. Without "
             "any, usual settings are tried with simulated noise.",
+        ),
+    ] = None,
+    tries: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--try", metavar="OPTIONS", show_default=False,
+            help="Settings of your own to try with simulated noise, in place of the usual ones: options of "
+            "synthesize in quotes, such as '--epsilon 4.6 --radius 10mi'; may be repeated.",
         ),
     ] = None,
     regions: Annotated[
@@ -93,12 +102,22 @@ def command(
         seeds=tuple(range(1, seeds + 1)),
     )
     if releases:
-        refuse_idle({"--radius with --release": radius is not None, "--seeds with --release": seeds > 1})
+        refuse_idle({
+            "--radius with --release": radius is not None, "--seeds with --release": seeds > 1,
+            "--try with --release": bool(tries),
+        })
         published = _published(releases, original, levels, limit, unit, (origin, destination, count))
         runs, claim, figures, complete = published, "", None, True
     else:
-        runs, complete = _tried(sweep, original, limit)
-        figures = [run.label for run in runs if run.label in sweep.figures()]
+        trying: Iterator[Run | Refused]
+        if tries:
+            refuse_idle({"--radius with --try": radius is not None})
+            chosen = [(text, Settings.parse(text).synthesizer(known)) for text in dict.fromkeys(tries)]
+            trying, total = (sweep.run(original, one, text, text, limit) for text, one in chosen), len(chosen)
+        else:
+            trying, total = sweep.runs(original, limit), len(sweep.settings())
+        runs, complete = _tried(trying, total)
+        figures = None if tries else [run.label for run in runs if run.label in sweep.figures()]
         claim = "Tried with simulated noise: nothing was published, and nothing spent."
     made = document(title=f"Synthetic flows of {flows.name}", claim=claim, runs=runs, figures=figures)
     written = write(made, output, runs[0].evaluations[0].csv())
@@ -111,14 +130,14 @@ def command(
         raise typer.Exit(INTERRUPTED)
 
 
-def _tried(sweep: Sweep, original: Flows, short: float | None) -> tuple[list[Run], bool]:
+def _tried(trying: Iterable[Run | Refused], total: int) -> tuple[list[Run], bool]:
     """The runs, and whether all were made: an interrupt leaves those that were."""
     from sfumato.commute.comparison import Run
 
-    total, runs, refused, complete = len(sweep.settings()), list[Run](), dict[str, list[str]](), True
+    runs, refused, complete = list[Run](), dict[str, list[str]](), True
     try:
         with interruptible() as check, progress_bar() as progress:
-            for done, tried in enumerate(sweep.runs(original, short), start=1):
+            for done, tried in enumerate(trying, start=1):
                 if isinstance(tried, Run):
                     runs.append(tried)
                 else:
@@ -133,7 +152,7 @@ def _tried(sweep: Sweep, original: Flows, short: float | None) -> tuple[list[Run
     for reason, labels in refused.items():
         note(f"{'; '.join(labels)}: {reason}.")
     if not runs:
-        raise UnsatisfiableError("none of the usual settings fits these flows")
+        raise UnsatisfiableError("none of the settings fits these flows")
     return runs, complete
 
 

@@ -16,21 +16,16 @@ from sfumato.cli.commute.options import (
     PlaceId,
     PlacesFile,
     Unit,
-    coarsening,
     data_set_name,
-    kilometres,
     read_input,
-    refuse_idle,
 )
+from sfumato.cli.commute.settings import Settings
 from sfumato.cli.options import Json, LedgerFile, Parquet
 from sfumato.cli.show import note, print_json, progress_bar, say
 
 if TYPE_CHECKING:
-    from sfumato.commute.places import Places
-    from sfumato.commute.prior import Prior
     from sfumato.commute.synthesis import Synthesis
 
-USUAL_DELTA = 1e-5
 EXAMPLE = "sfumato commute synthesize flows.csv --places places.csv --epsilon 4.6 --radius 100mi -o release"
 
 
@@ -118,31 +113,16 @@ def command(
     For every destination as many people are drawn as go there, from the data and a public prior that is as small as
     the promise allows. How many go to each destination is taken for public. What it costs is charged to the ledger.
     """
-    from sfumato.commute.domain import EVERYWHERE, Domain
-    from sfumato.commute.places import OUTSIDE
-    from sfumato.commute.prior import read_weights
     from sfumato.commute.publication import publish_flows
-    from sfumato.commute.synthesis import Synthesizer
-    from sfumato.privacy.dirichlet import Promise
     from sfumato.privacy.ledger import Ledger
 
-    refuse_idle({
-        "--beyond without --radius": beyond is not None and radius is None,
-        "--distances without --prior distance or --keep": distances is not None and prior != "distance" and keep == 1,
-        "--density without regions in --beyond or --coarse": density is not None and not coarse
-        and beyond in (None, OUTSIDE),
-    })
-    likely = delta if delta is not None else 0.0 if rule == "pure" else USUAL_DELTA
-    promise = Promise(epsilon=epsilon, delta=likely, rule=rule, reject=reject)
-    domain = Domain(
-        radius=EVERYWHERE if radius is None else kilometres(radius, unit), beyond=beyond or OUTSIDE,
-        coarse=coarsening(coarse),
+    settings = Settings(
+        epsilon=epsilon, delta=delta, rule=rule, reject=reject, radius=radius, beyond=beyond, coarse=coarse,
+        prior=prior, keep=keep, distances=distances, density=density, unit=unit,
     )
     known, original = read_input(flows, places, origin, destination, count, place_id)
-    synthesizer = Synthesizer(
-        promise=promise, domain=domain, prior=_prior(prior, keep, distances, unit, known),
-        density=read_weights(density, known) if density else None,
-    )
+    synthesizer = settings.synthesizer(known)
+    likely = synthesizer.promise.delta
     if likely * original.total > 1:
         note(f"Delta is {likely:g}; below one over the number of people, {original.total:,}, is usual.")
     data_set = data_set_name(flows) if name is None else name
@@ -157,14 +137,6 @@ def command(
         print_json({**about, "charge": {"release": charged, "data_set": data_set, "ledger": str(book.path)}})
     else:
         _show(about)
-
-
-def _prior(shape: str, keep: float, distances: Path | None, unit: str, places: Places) -> Prior:
-    from sfumato.commute.prior import Distances, Prior, read_weights
-
-    public = Distances.read(distances, unit) if distances else None
-    weights = None if shape in ("uniform", "distance") else read_weights(Path(shape), places)
-    return Prior(distances=public, by_distance=shape == "distance", keep=keep, weights=weights)
 
 
 def _about(made: Synthesis, folder: Path, data_set: str) -> dict[str, Any]:

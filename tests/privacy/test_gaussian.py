@@ -11,43 +11,16 @@ import pytest
 from scipy.stats import chi2
 
 from sfumato.errors import ParameterError
-from sfumato.privacy.noise import SimulatedSource, Source
+from sfumato.privacy.noise import SimulatedSource
 from sfumato.privacy.noise.gaussian import Acceptance, _accepted, draw_gaussian
+
+from .scripted import Scripted, decayed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FALSE_FAILURE = 1e-6
-GUARD = 256
 VARIANCES = [Fraction(1, 4), Fraction(1), Fraction(9, 2), Fraction(100), Fraction(12_345, 7)]
-
-
-class Scripted(Source):
-    """Words from a list, then an error."""
-
-    protects = False
-
-    def __init__(self, *words: int) -> None:
-        self.waiting = list(words)
-
-    def words(self, count: int) -> NDArray[np.uint64]:
-        taken, self.waiting = self.waiting[:count], self.waiting[count:]
-        assert len(taken) == count, "more words were drawn than expected"
-        return np.array(taken, dtype=np.uint64)
-
-
-def decayed(exponent: Fraction, words: int) -> int:
-    """⌊2^(64·words) e^(−exponent)⌋ by the power series on whole numbers, halved until it converges fast."""
-    halvings = max(0, exponent.numerator.bit_length() - exponent.denominator.bit_length() + 8)
-    one = 1 << (64 * words + 2 * GUARD)
-    term, total, number = one, 0, 0
-    while term:
-        total += term if number % 2 == 0 else -term
-        number += 1
-        term = term * exponent.numerator // (exponent.denominator * number << halvings)
-    for _ in range(halvings):
-        total = total * total // one
-    return total >> (2 * GUARD)
 
 
 def exponent(y: int, variance: Fraction) -> Fraction:
@@ -61,8 +34,8 @@ def test_acceptance_is_known_to_the_last_word(variance: Fraction) -> None:
     law = Acceptance(variance)
     for y in (0, 1, 2, 9, 40):
         if not law.certain(y):
-            assert law.word(y) == decayed(exponent(y, variance), 1)
-            assert law.floor(y, 3) == decayed(exponent(y, variance), 3)
+            assert law.word(y) == decayed(exponent(y, variance), 64)
+            assert law.floor(y, 3) == decayed(exponent(y, variance), 64 * 3)
 
 
 @pytest.mark.parametrize("variance", VARIANCES)
@@ -87,8 +60,8 @@ def test_a_certain_proposal_is_always_accepted() -> None:
 def test_a_word_on_the_boundary_is_resolved_with_further_words() -> None:
     variance, y = Fraction(9, 2), 4
     law = Acceptance(variance)
-    first, second = decayed(exponent(y, variance), 1), decayed(exponent(y, variance), 2) % 2**64
-    third = decayed(exponent(y, variance), 3) % 2**64
+    first, second = decayed(exponent(y, variance), 64), decayed(exponent(y, variance), 64 * 2) % 2**64
+    third = decayed(exponent(y, variance), 64 * 3) % 2**64
     size = np.array([y])
     assert _accepted(law, size, Scripted(first - 1)).tolist() == [True]
     assert _accepted(law, size, Scripted(first + 1)).tolist() == [False]

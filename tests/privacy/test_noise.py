@@ -19,6 +19,8 @@ from sfumato.privacy.noise.geometric import FINE, SMALLEST_DIRECT, Cumulative, d
 from sfumato.privacy.noise.laplace import draw_laplace, laplace_variance
 from sfumato.privacy.noise.opendp import OpenDPSource
 
+from .scripted import GUARD, Scripted, decayed
+
 DRAWS = 24_000
 FALSE_FAILURE = 1e-6
 ORDERS = list(permutations(range(4)))
@@ -115,37 +117,6 @@ def test_only_the_system_protects() -> None:
     assert SystemSource().words(4).tolist() != SystemSource().words(4).tolist()
     assert SimulatedSource(9).permutation(50).tolist() == SimulatedSource(9).permutation(50).tolist()
     assert SimulatedSource(9).permutation(50).tolist() != SimulatedSource(10).permutation(50).tolist()
-
-
-class Scripted(Source):
-    """Words from a list, then an error."""
-
-    protects = False
-
-    def __init__(self, *words: int) -> None:
-        self.waiting = list(words)
-
-    def words(self, count: int) -> np.ndarray:  # type: ignore[type-arg]
-        taken, self.waiting = self.waiting[:count], self.waiting[count:]
-        assert len(taken) == count, "more words were drawn than expected"
-        return np.array(taken, dtype=np.uint64)
-
-
-GUARD = 256
-
-
-def decayed(exponent: Fraction, bits: int) -> int:
-    """⌊2^bits · e^(−exponent)⌉ up to a few units in the last place, by the power series on whole numbers."""
-    halvings = max(0, exponent.numerator.bit_length() - exponent.denominator.bit_length() + 8)
-    one = 1 << (bits + 2 * GUARD)
-    term, total, number = one, 0, 0
-    while term:
-        total += term if number % 2 == 0 else -term
-        number += 1
-        term = term * exponent.numerator // (exponent.denominator * number << halvings)
-    for _ in range(halvings):
-        total = total * total // one
-    return total >> (2 * GUARD)
 
 
 def floor_of(which: int, epsilon: Fraction, words: int, size: int | None = None) -> int:

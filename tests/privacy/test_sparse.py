@@ -22,6 +22,8 @@ from sfumato.privacy.noise import SimulatedSource, Source, SystemSource
 from sfumato.privacy.noise.geometric import FINE, Cumulative, draw_gaps
 from sfumato.privacy.noise.sparse import Kept, draw_sparse, expected_empty
 
+from .scripted import Scripted
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -30,20 +32,6 @@ if TYPE_CHECKING:
     Draw = Callable[[Source], tuple[NDArray[np.int64], NDArray[np.int64]]]
 
 FALSE_FAILURE = 1e-6
-
-
-class Scripted(Source):
-    """Words from a list, then an error."""
-
-    protects = False
-
-    def __init__(self, *words: int) -> None:
-        self.waiting = list(words)
-
-    def words(self, count: int) -> NDArray[np.uint64]:
-        taken, self.waiting = self.waiting[:count], self.waiting[count:]
-        assert len(taken) == count, "more words were drawn than expected"
-        return np.array(taken, dtype=np.uint64)
 
 
 def reference(epsilon: Fraction, size: int, truncated: bool, times: int, k: int, words: int) -> int:

@@ -265,6 +265,15 @@ def test_a_folder_holds_the_report_and_nothing_else(folder: Path, full: dict[str
         assert f"Figure {number}." in written
 
 
+def test_figures_of_an_earlier_evaluation_do_not_stay(tmp_path: Path, full: dict[str, Any]) -> None:
+    for name in ("figure-3.png", "figure-4.svg", "notes.txt"):
+        (tmp_path / name).write_text("mine")
+    write(full | {"drawn": [], "figures": []}, tmp_path, "")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "evaluation.csv", "evaluation.json", "notes.txt", "report.html",
+    ]
+
+
 def test_a_release_folder_is_refused(tmp_path: Path, full: dict[str, Any]) -> None:
     (tmp_path / DESCRIPTION).write_text("{}")
     with pytest.raises(ReleaseError, match="for the publisher's eyes only"):

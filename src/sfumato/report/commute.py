@@ -47,7 +47,8 @@ def page(document: dict[str, Any]) -> str:
 def write(document: dict[str, Any], folder: str | Path, table: str) -> list[Path]:
     """Write `report.html`, `evaluation.json`, `evaluation.csv` (the table given) and every figure as PNG and SVG.
 
-    All are drawn before the first is written, and each appears whole or not at all.
+    All are drawn before the first is written, and each appears whole or not at all. Figures of an earlier evaluation
+    in the same folder do not stay beside those of another.
     """
     folder = Path(folder)
     refuse_inside_release(folder)
@@ -61,7 +62,11 @@ def write(document: dict[str, Any], folder: str | Path, table: str) -> list[Path
     for name in (name for name in drawn if name.startswith("figure-")):
         contents |= {f"{name}.png": draw(drawn[name], "png"), f"{name}.svg": drawings[name]}
     folder.mkdir(parents=True, exist_ok=True)
-    return [place(folder / name, content) for name, content in contents.items()]
+    written = [place(folder / name, content) for name, content in contents.items()]
+    for earlier in (*folder.glob("figure-[0-9].png"), *folder.glob("figure-[0-9].svg")):
+        if earlier not in written:
+            earlier.unlink()
+    return written
 
 
 def compose(document: dict[str, Any], drawn: dict[str, alt.LayerChart], drawings: dict[str, bytes]) -> str:

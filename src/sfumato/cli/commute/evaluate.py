@@ -119,7 +119,7 @@ def command(
         runs, complete = _tried(trying, total)
         figures = None if tries else [run.label for run in runs if run.label in sweep.figures()]
         claim = "Tried with simulated noise: nothing was published, and nothing spent."
-    made = document(title=f"Synthetic flows of {flows.name}", claim=claim, runs=runs, figures=figures)
+    made = document(title=flows.name, claim=claim, runs=runs, figures=figures)
     written = write(made, output, runs[0].evaluations[0].csv())
     if as_json:
         print_json({"report": str(output / "report.html"), "runs": made["runs"]})

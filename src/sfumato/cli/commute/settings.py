@@ -41,12 +41,13 @@ class Settings:
     @staticmethod
     def parse(text: str) -> Settings:
         """The settings in a line of options, as `synthesize` takes them."""
-        from sfumato.cli.app import program
+        from sfumato.cli.commute import synthesize
 
-        command = program().commands["commute"].commands["synthesize"]  # type: ignore[attr-defined]
+        alone = typer.Typer()
+        alone.command()(synthesize.command)
         try:
             words = ["FLOWS", "--places", "PLACES", "-o", "FOLDER", *shlex.split(text)]
-            given = command.make_context("synthesize", words).params
+            given = typer.main.get_command(alone).make_context("synthesize", words).params
         except (typer.TyperException, ValueError) as error:
             reason = error.format_message() if isinstance(error, typer.TyperException) else str(error)
             raise ParameterError(f"--try {text!r}: {reason}") from error

@@ -83,10 +83,10 @@ def _rings(feature: Any, where: str) -> list[NDArray[np.float64]]:
     kind = geometry.get("type") if isinstance(geometry, Mapping) else None
     if not isinstance(geometry, Mapping) or kind not in ("Polygon", "MultiPolygon"):
         return []
-    coordinates = geometry.get("coordinates")
+    coordinates: Any = geometry.get("coordinates")
     polygons = [coordinates] if kind == "Polygon" else coordinates
     try:
-        return [_ring(ring, where) for polygon in polygons for ring in polygon]  # type: ignore[union-attr]
+        return [_ring(ring, where) for polygon in polygons for ring in polygon]
     except (TypeError, ValueError) as error:
         raise DataError(f"{where}: its coordinates are not those of a {kind}, lists of rings of positions") from error
 

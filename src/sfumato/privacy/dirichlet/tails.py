@@ -6,7 +6,7 @@ everything else. Every function here returns an upper bound that is exact up to 
 
 from __future__ import annotations
 
-from math import exp, inf, lgamma, log, log1p
+from math import exp, lgamma, log, log1p
 
 from sfumato.compiled import compiled
 
@@ -53,10 +53,3 @@ def tail(m: int, a: float, b: float, above: int) -> float:
             total += term * (m - j)
             break
     return min(1.0, exp(min(logarithm + log(total), 0.0)) * (SLACK + 1e-14 * m))
-
-
-def log_tail_of_all(n: int, m: int, alpha: float, rest: float) -> float:
-    """ln of the probability that all m draws fall on a place with one of n workers and prior α."""
-    if m < 1:
-        return -inf
-    return rising(1.0 + alpha, m) - rising(n + alpha + rest, m)

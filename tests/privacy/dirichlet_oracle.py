@@ -13,7 +13,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cache, cached_property
 from itertools import product
-from math import comb, factorial, floor, prod
+from math import ceil, comb, factorial, floor, log, prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -336,3 +336,8 @@ def kept_below(mass: float, alphas: Sequence[float], counts: Sequence[int], keep
             joint[have + alpha * number] += p * float(binom.pmf(number, count, chance))
         law = joint
     return sum(p for have, p in law.items() if have < mass)
+
+
+def shrunk_epsilon(epsilon: float, keep: float, alpha: float) -> float:
+    """What Theorem 5.2 charges in all when empty places are kept with at least this probability."""
+    return epsilon + log(1 / keep) + ceil(alpha) * log(2)

@@ -12,8 +12,10 @@ import pytest
 
 from privacy.dirichlet_oracle import Exchangeable, exact_tail, growth_of, partitions
 from sfumato.privacy.dirichlet import UNIT, Calibration, Promise, Shape, promised_epsilon
-from sfumato.privacy.dirichlet.calibration import Rule, pure_alpha, shrunk_epsilon
+from sfumato.privacy.dirichlet.calibration import Rule, pure_alpha
 from sfumato.privacy.dirichlet.disclosure import disclosure_bound
+
+from .dirichlet_oracle import shrunk_epsilon
 
 DOMAIN = 120_690
 PEOPLE = (1, 2, 3, 5, 8, 10, 15, 30, 60, 120, 200)

@@ -14,7 +14,9 @@ import pytest
 from privacy.dirichlet_oracle import Exchangeable, Mechanism, growth_of, pairs_by_row, partitions
 from sfumato.errors import UnsatisfiableError
 from sfumato.privacy.dirichlet import UNIT, Calibration, Promise, Shape
-from sfumato.privacy.dirichlet.calibration import Rule, pure_alpha, shrunk_epsilon
+from sfumato.privacy.dirichlet.calibration import Rule, pure_alpha
+
+from .dirichlet_oracle import shrunk_epsilon
 
 COUNTEREXAMPLES = [
     ("reference", 8, 1_000, 1.5, 0.01, 0.003, 0.0261), ("reference", 10, 120_690, 4.6, 1e-5, 0.001, 4.95e-5),

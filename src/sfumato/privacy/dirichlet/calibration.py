@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from math import ceil, exp, expm1, inf, isfinite, log, log1p
+from math import exp, expm1, inf, isfinite, log, log1p
 from typing import TYPE_CHECKING, Literal, NoReturn, get_args
 
 import numpy as np
@@ -76,11 +76,6 @@ class Promise:
 def pure_alpha(epsilon: float, m: int) -> float:
     """The smallest prior mass of a place for ε-differential privacy of m draws (Theorem 4.1)."""
     return m / expm1(epsilon)  # proof: pure
-
-
-def shrunk_epsilon(epsilon: float, keep: float, alpha: float) -> float:
-    """What Theorem 5.2 charges in all when empty places are kept with at least this probability."""
-    return epsilon + log(1 / keep) + ceil(alpha) * log(2)
 
 
 def reference_sample(n: int, m: int, alpha: float, rest: float, factor: float) -> float:

@@ -80,7 +80,7 @@ def in_bits(p: NDArray[np.float64], q: NDArray[np.float64]) -> NDArray[np.float6
 
 
 def one_code_off(
-    release: Release, points: NDArray[np.int32], whole: Any = Release.posteriors
+    release: Release, points: NDArray[np.int32], known: Any = None, whole: Any = Release.posteriors
 ) -> NDArray[np.float64]:
     return whole(release, points - (points > 0))
 

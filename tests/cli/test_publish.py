@@ -16,7 +16,7 @@ import pytest
 
 from sfumato.cli.parameters import Parameters, method_from
 from sfumato.errors import ParameterError
-from sfumato.methods import METHODS, Anatomy, Dirichlet, FullSuppression, Method, Mondrian, Original
+from sfumato.methods import METHODS, Anatomy, Dirichlet, FullSuppression, LocalNoise, Method, Mondrian, Original
 from sfumato.methods.base import DPMethod
 from sfumato.privacy.budget import WHOLE
 from sfumato.privacy.claims import Differential, NoGuarantee
@@ -99,9 +99,9 @@ def test_options_that_mean_nothing_are_refused(name: str, given: Parameters, sen
 
 def test_every_method_can_be_named() -> None:
     """Those that take epsilon need nothing but the options that are their own fields."""
-    private = {name: kind for name, kind in METHODS.items() if issubclass(kind, DPMethod | Dirichlet)}
+    private = {name: kind for name, kind in METHODS.items() if issubclass(kind, DPMethod | Dirichlet | LocalNoise)}
     assert {name for name, _, _ in MADE} == set(METHODS) - set(private)
-    some: dict[str, Any] = {"epsilon": 0.5, "height": 3, "h": 7, "utility": "ncp", "degree": 1}
+    some: dict[str, Any] = {"epsilon": 0.5, "height": 3, "h": 7, "utility": "ncp", "degree": 1, "mechanism": "laplace"}
     for name, kind in private.items():
         own = {item.name: some[item.name] for item in dataclasses.fields(kind) if item.name in some}
         assert method_from(name, Parameters(**own)) == kind(**own)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from reference import holds
 from sfumato.engines import Table, read
 from sfumato.errors import ParameterError, SfumatoError, UnsatisfiableError
-from sfumato.methods import METHODS, Anatomy, Dirichlet, DPMethod, Method, Mondrian, Original, make_method
+from sfumato.methods import METHODS, Anatomy, Dirichlet, DPMethod, LocalNoise, Method, Mondrian, Original, make_method
 from sfumato.privacy.claims import Claim, NoGuarantee
 from sfumato.privacy.noise import SimulatedSource
 from sfumato.privacy.requirements import REQUIREMENTS, Population
@@ -38,7 +38,7 @@ REQUIREMENT_PARAMETERS: dict[str, dict[str, Any]] = {
     "beta-likeness": {"beta": 2.0, "enhanced": True},
 }
 
-PRIVATE = sorted(name for name, kind in METHODS.items() if issubclass(kind, DPMethod | Dirichlet))
+PRIVATE = sorted(name for name, kind in METHODS.items() if issubclass(kind, DPMethod | Dirichlet | LocalNoise))
 EXACT = sorted(set(METHODS) - set(PRIVATE))
 IN_SECONDS = [name for name in sorted(METHODS) if METHODS[name].by_default]
 """Methods that need no library which is slow to start."""

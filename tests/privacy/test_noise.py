@@ -14,7 +14,7 @@ import pytest
 from scipy.stats import chi2
 
 from sfumato.errors import ParameterError
-from sfumato.privacy.noise import SimulatedSource, Source, SystemSource
+from sfumato.privacy.noise import SimulatedSource, Source, SystemSource, geometric
 from sfumato.privacy.noise.geometric import FINE, SMALLEST_DIRECT, Cumulative, draw_geometric
 from sfumato.privacy.noise.laplace import draw_laplace, laplace_variance
 from sfumato.privacy.noise.opendp import OpenDPSource
@@ -331,3 +331,23 @@ def test_no_noise_is_no_noise(epsilon: Fraction) -> None:
 def test_nothing_is_drawn_for_nothing() -> None:
     assert draw_laplace(Fraction(1), 0, Scripted()).tolist() == []
     assert draw_laplace(Fraction(1, 10**6), 0, Scripted()).tolist() == []
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(3), Fraction(1, 2), Fraction(1, 50), SMALLEST_DIRECT, Fraction(1, 5_000)])
+def test_many_draws_at_once_are_those_of_a_plain_search(epsilon: Fraction, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the leading bits of a word decide is what the whole word decides."""
+    count = geometric.WORTH_LEADING + 5_000
+    quick = draw_geometric(epsilon, count, SimulatedSource(8))
+    monkeypatch.setattr(geometric, "WORTH_LEADING", count + 1)
+    assert (quick == draw_geometric(epsilon, count, SimulatedSource(8))).all()
+
+
+def test_words_that_start_like_an_entry_are_searched_for() -> None:
+    law = Cumulative(Fraction(1, 2), 90, False)
+    decided = geometric._leading(law)
+    entries = law.first_words()
+    assert (decided < 0).sum() == len({entry >> 48 for entry in entries})
+    for entry in entries:
+        assert decided[entry >> 48] == -1
+    for leading in np.flatnonzero(decided >= 0)[::500]:
+        assert decided[leading] == sum(entry < int(leading) << 48 for entry in entries)

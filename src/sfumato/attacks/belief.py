@@ -54,7 +54,7 @@ class BeliefShift(Attack):
 
     def run(self, table: Table, release: Release) -> dict[str, float]:
         prior = shares(table.overall)
-        beliefs = release.posteriors(table.points)
+        beliefs = release.posteriors(table.points, prior)
         shift = jensen_shannon(beliefs, prior)
         right = table.histograms[np.arange(len(table.points)), beliefs.argmax(axis=1)].sum()
         return {

@@ -97,7 +97,7 @@ def axis_margin(release: Release, axis: int, codes: NDArray[np.int32]) -> NDArra
         lo, hi, missing = intervals[start : start + INTERVALS_AT_ONCE].T
         inside = (codes[:, None] >= lo) & (codes[:, None] <= hi) | ((codes[:, None] < 0) & (missing == 1))
         margin += inside.astype(np.float64) @ density[start : start + INTERVALS_AT_ONCE]
-    return margin
+    return release.estimated(margin)
 
 
 def _accuracy_of_surest(

@@ -18,7 +18,7 @@ _OPTIONS_OF = {
         "k", "l", "l_form", "c", "t", "distance", "delta", "alpha", "beta", "enhanced", "cut", "recoding",
     },
 }
-_SUCH_AS = {"l": "3", "epsilon": "1", "height": "6", "h": "100", "utility": "ncp", "degree": "2"}
+_SUCH_AS = {"l": "3", "epsilon": "1", "height": "6", "h": "100", "utility": "ncp", "degree": "2", "mechanism": "geometric"}
 _NEEDED_BY = {"l_form": "l", "c": "l", "distance": "t", "alpha": "k", "enhanced": "beta"}
 
 
@@ -44,6 +44,7 @@ class Parameters:
     utility: str | None = None
     degree: int | None = None
     levels: int | None = None
+    mechanism: str | None = None
 
     @property
     def given(self) -> dict[str, Any]:

@@ -33,7 +33,8 @@ def command(
             "--method", metavar="NAME", show_default=False,
             help="mondrian, anatomy, suppression (the sensitive column alone) or original (no protection). "
             "Differentially private, with --epsilon: quad-tree, kd-tree, hybrid-tree, privtree, diffmulti, diffgen, "
-            "rps, dpcube, privbayes or marginals. With (epsilon, delta), for sensitive values alone: dirichlet.",
+            "rps, dpcube, privbayes or marginals. For sensitive values alone: dirichlet, with (epsilon, delta), "
+            "or local, with noise on every one of them.",
         ),
     ],
     output: Annotated[
@@ -91,6 +92,11 @@ def command(
     degree: Annotated[
         int | None, typer.Option("--degree", help="On how many others PrivBayes lets a column depend.")
     ] = None,
+    mechanism: Annotated[
+        Literal["randomized-response", "geometric", "laplace"] | None,
+        typer.Option("--mechanism", help="What local noise is: randomized response (the default), or noise that keeps "
+                     "near values near."),
+    ] = None,
     rows: Annotated[
         Literal["generalized", "synthetic"] | None,
         typer.Option("--rows", help="Publish noisy counts as rows generated from them: the boxes as they are, or "
@@ -113,7 +119,7 @@ def command(
     parameters = Parameters(
         k=k, l=l, l_form=l_form, c=c, t=t, distance=distance, delta=delta, alpha=alpha, beta=beta,
         enhanced=enhanced or None, cut=cut, recoding=recoding, epsilon=epsilon, height=height, h=h, utility=utility,
-        degree=degree, levels=levels,
+        degree=degree, levels=levels, mechanism=mechanism,
     )
     chosen = method_from(method, parameters)
     book = Ledger(ledger)

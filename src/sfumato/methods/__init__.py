@@ -14,6 +14,7 @@ from sfumato.methods.dpcube import DPCube
 from sfumato.methods.endpoints import FullSuppression, Original
 from sfumato.methods.hybrid_tree import HybridTree
 from sfumato.methods.kd_tree import KDTree
+from sfumato.methods.local_noise import LocalNoise
 from sfumato.methods.marginals import Marginals
 from sfumato.methods.mondrian import Mondrian
 from sfumato.methods.mst import MST
@@ -28,6 +29,7 @@ METHODS: dict[str, type[Method]] = {
     for kind in (
         Original, FullSuppression, Mondrian, Anatomy, QuadTree, KDTree, HybridTree, PrivTree, RPS, DiffMulti, DiffGen,
         DPCube, PrivBayes, Marginals, MST, Dirichlet,
+        LocalNoise,
     )
 }
 
@@ -53,6 +55,6 @@ def make_method(name: str, parameters: dict[str, Any]) -> Method:
 
 __all__ = [
     "METHODS", "MST", "RPS", "Anatomy", "DPCube", "DPMethod", "DiffGen", "DiffMulti", "Dirichlet", "FullSuppression",
-    "HybridTree", "KDTree", "Marginals", "Method", "Mondrian", "Original", "PrivBayes", "PrivTree", "QuadTree",
-    "find_method", "make_method",
+    "HybridTree", "KDTree", "LocalNoise", "Marginals", "Method", "Mondrian", "Original", "PrivBayes", "PrivTree",
+    "QuadTree", "find_method", "make_method",
 ]

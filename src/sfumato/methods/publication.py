@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from sfumato.errors import ParameterError, ReleaseError, SfumatoError
 from sfumato.files import refuse_unwritable
 from sfumato.methods.base import refuse_kept_columns
-from sfumato.privacy.claims import Differential
+from sfumato.privacy.claims import Differential, LocalDP
 from sfumato.privacy.ledger import NOTHING, Ledger, spelled
 from sfumato.privacy.loss import Approximate, exact
 from sfumato.privacy.noise import SystemSource
@@ -48,7 +48,7 @@ def publish_to(
     """
     target = Path(folder)
     refuse_unwritable(target)
-    if rows and not isinstance(method.claim, Differential):
+    if rows and (isinstance(method.claim, LocalDP) or not isinstance(method.claim, Differential)):
         raise ParameterError(f"{method.name} publishes rows as they are; rows are generated from noisy counts only")
     release = draw(method, table, ledger=ledger, folder=target, assumptions=assumptions, rows=rows)
     with adding(SPENT) if release.provenance.id else nullcontext():

@@ -42,6 +42,10 @@ SENSITIVE_ASSUMPTIONS = (
     "the list of possible sensitive values, and the prior over them, are public knowledge",
     "other releases of the same people add their own epsilon and delta to this one",
 )
+LOCAL_ASSUMPTIONS = (
+    "every person sends one report, or the same report whenever asked; a second, fresh one adds its own epsilon",
+    "the values that a report may take are public knowledge, and so is everything else that stands beside it",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,6 +149,35 @@ class PureDP(Differential):
 
 
 @dataclass(frozen=True, kw_only=True)
+class LocalDP(PureDP):
+    """ε-local differential privacy: noise was added before a value left its owner, so nobody need be trusted.
+
+    With `per_unit`, values that lie near each other are protected better: those that differ by d on the axis
+    change the probability of every report by a factor of at most e^(per_unit · d) (d-privacy).
+    """
+
+    kind: ClassVar[str] = "local-dp"
+    neighbours: Neighbours = "replace-sensitive"
+    per_unit: float | None = None
+    assumptions: tuple[str, ...] = LOCAL_ASSUMPTIONS
+
+    def sentence(self) -> str:
+        near = "" if self.per_unit is None else (
+            f"; values that differ by d units, by a factor of at most e^({self.per_unit:g} d)"
+        )
+        return (
+            "whoever holds the reports, any one person's value changes the probability of what they report by a "
+            f"factor of at most e^{self.epsilon:g} ({self}){near}"
+        )
+
+    def spec(self) -> dict[str, Any]:
+        return {**super().spec(), **({} if self.per_unit is None else {"per_unit": self.per_unit})}
+
+    def __str__(self) -> str:
+        return f"{self.epsilon:g}-local differential privacy"
+
+
+@dataclass(frozen=True, kw_only=True)
 class ApproximateDP(Differential):
     """(ε, δ)-differential privacy."""
 
@@ -204,7 +237,7 @@ def parse_claim(spec: Any) -> Claim:
             return Syntactic(
                 requirements=requirements, buckets=bool(spec["buckets"]), assumptions=tuple(spec["assumptions"])
             )
-        if spec["claim"] in (PureDP.kind, ApproximateDP.kind, ProbabilisticDP.kind):
+        if spec["claim"] in (PureDP.kind, LocalDP.kind, ApproximateDP.kind, ProbabilisticDP.kind):
             return _differential(spec)
         if spec["claim"] == NoGuarantee.kind:
             return NoGuarantee(reason=str(spec["reason"]))
@@ -214,7 +247,8 @@ def parse_claim(spec: Any) -> Claim:
 
 
 def _differential(spec: Any) -> Differential:
-    limits = {"epsilon": inf, **({} if spec["claim"] == PureDP.kind else {"delta": 1.0})}
+    pure = spec["claim"] in (PureDP.kind, LocalDP.kind)
+    limits = {"epsilon": inf, **({} if pure else {"delta": 1.0}), **({"per_unit": inf} if "per_unit" in spec else {})}
     for name, limit in limits.items():
         amount = spec[name]
         if isinstance(amount, bool) or not isinstance(amount, int | float) or not 0 < amount < limit:
@@ -228,6 +262,11 @@ def _differential(spec: Any) -> Differential:
     assumptions = tuple(map(str, spec["assumptions"]))
     if spec["claim"] == PureDP.kind:
         return PureDP(epsilon=spec["epsilon"], neighbours=spec["neighbours"], assumptions=assumptions)
+    if spec["claim"] == LocalDP.kind:
+        return LocalDP(
+            epsilon=spec["epsilon"], per_unit=spec.get("per_unit"), neighbours=spec["neighbours"],
+            assumptions=assumptions,
+        )
     kind = ProbabilisticDP if spec["claim"] == ProbabilisticDP.kind else ApproximateDP
     return kind(
         epsilon=spec["epsilon"], failing=spec["delta"], neighbours=spec["neighbours"], assumptions=assumptions

@@ -12,6 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from sfumato.errors import ReleaseError, SfumatoError
+from sfumato.privacy.channels import Channel, parse_channel
 from sfumato.privacy.claims import Claim, parse_claim
 from sfumato.release.release import Layout, Provenance
 from sfumato.schema import Schema
@@ -44,6 +45,7 @@ class Description:
     layout: Layout
     files: dict[str, str]
     columns: dict[str, str]
+    channel: Channel | None = None
 
     def text(self) -> str:
         """The contents of the file."""
@@ -57,6 +59,7 @@ class Description:
             "layout": self.layout,
             "files": self.files,
             "columns": self.columns,
+            **({} if self.channel is None else {"channel": self.channel.spec()}),
             "schema": self.schema.spec(),
         }
         return json.dumps(_plain(spec), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
@@ -110,6 +113,7 @@ class Description:
                 column: _word(spec["columns"], column, "columns")
                 for column in COLUMNS[layout]
             },
+            channel=parse_channel(spec["channel"]) if "channel" in spec else None,
         )
 
 

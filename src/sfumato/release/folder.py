@@ -54,7 +54,7 @@ def save_release(release: Release, folder: Path | str, *, parquet: bool = False)
     files = {name: f"{name}.{'parquet' if parquet else 'csv'}" for name in tables}
     description = Description(
         schema=release.schema.public(), claim=release.claim, provenance=release.provenance,
-        layout=release.layout, files=files, columns=columns,
+        layout=release.layout, files=files, columns=columns, channel=release.channel,
     )
     with new_folder(target) as unfinished:
         for name, table in tables.items():
@@ -158,6 +158,7 @@ def _load_rows(folder: Path, description: Description) -> Release:
             pl.Series("box", box_of), pl.Series("value", np.where(missing, MISSING, lo))
         )
     histograms = spread_counts(values, box_of, len(boxes), schema.sensitive.positions)
+    sampled = isinstance(description.claim, Differential) and description.channel is None
     return Release(
         schema=schema,
         boxes=boxes,
@@ -167,8 +168,9 @@ def _load_rows(folder: Path, description: Description) -> Release:
         claim=description.claim,
         provenance=description.provenance,
         kept=kept,
-        deviation=sampling_deviation(histograms) if isinstance(description.claim, Differential) else None,
+        deviation=sampling_deviation(histograms) if sampled else None,
         exact_people=isinstance(description.claim, Differential) and description.claim.exact_people,
+        channel=description.channel,
     )
 
 

@@ -16,6 +16,7 @@ from sfumato.errors import ReleaseError
 from sfumato.privacy.claims import Claim, NoGuarantee, Syntactic
 from sfumato.privacy.distances import shares
 from sfumato.privacy.requirements import Population
+from sfumato.release.undoing import Undoing
 from sfumato.version import __version__
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from sfumato.privacy.channels import Channel
     from sfumato.release.boxes import Boxes
     from sfumato.schema import Schema
 
@@ -52,7 +54,8 @@ class Release:
     not be whole. `kept` are rows of box, sensitive code and columns published as they are; `suppressed` counts, by
     sensitive value, rows of another tool's release whose quasi-identifiers were all suppressed. `deviation` is, for
     each group, the standard deviation of the noise in a count of its histogram, where there is noise. Noisy values
-    may stand beside the quasi-identifiers of real people: `exact_people`.
+    may stand beside the quasi-identifiers of real people: `exact_people`. Where the sensitive values themselves were
+    randomized, histograms count them as published, and estimates undo the `channel`.
     """
 
     schema: Schema
@@ -67,6 +70,7 @@ class Release:
     suppressed: NDArray[np.float64] | None = None
     deviation: NDArray[np.float64] | None = None
     exact_people: bool = False
+    channel: Channel | None = None
 
     def __post_init__(self) -> None:
         if not len(self.boxes) == len(self.weights) == len(self.group_of):
@@ -75,6 +79,8 @@ class Release:
             raise ReleaseError("every group needs a count for each sensitive value")
         if isinstance(self.claim, Syntactic) and self.claim.buckets != (self.layout == "buckets"):
             raise ReleaseError("the claim and the layout disagree on whether these are buckets")
+        if self.channel and (not self.channel.invertible or self.channel.size != self.schema.sensitive.positions):
+            raise ReleaseError("the channel does not fit the sensitive column")
 
     @property
     def rows(self) -> float:
@@ -84,28 +90,46 @@ class Release:
     @property
     def noisy(self) -> bool:
         """Whether the counts are noisy or the rows sampled, so that none of them stands for a person."""
-        return self.deviation is not None
+        return self.deviation is not None or self.channel is not None
 
     @cached_property
     def overall(self) -> NDArray[np.float64]:
-        """The published counts by sensitive value."""
-        return np.asarray(self.histograms.sum(axis=0))
+        """The counts by sensitive value, as published or, where there is a channel, as estimated."""
+        published = np.asarray(self.histograms.sum(axis=0))
+        return published if self._undoing is None else self._undoing.overall * published.sum()
+
+    @cached_property
+    def _undoing(self) -> Undoing | None:
+        return None if self.channel is None else Undoing(self.channel, self.histograms.sum(axis=0))
+
+    def estimated(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Counts of the true values from counts of the published ones, which are the same without a channel."""
+        return counts if self._undoing is None else self._undoing.counts(counts)
 
     @cached_property
     def distributions(self) -> NDArray[np.float64]:
-        """The sensitive attribute in each group: (groups, values). Counts below zero say nothing and become zero."""
+        """The published values in each group: (groups, values). Counts below zero say nothing and become zero."""
         return shares(np.maximum(self.histograms, 0))
 
     @cached_property
     def beliefs(self) -> NDArray[np.float64]:
+        """What someone who has nothing but the release believes about each group: (groups, values)."""
+        return self.beliefs_of(None)
+
+    def beliefs_of(self, known: NDArray[np.float64] | None) -> NDArray[np.float64]:
         """What someone who knows how noisy the counts are believes about each group: (groups, values).
+
+        `known` is the distribution of everybody's true values, for those who know it; it helps to undo a channel.
 
         The distance of a group's distribution x from the overall one q is partly noise: of the squared distance D,
         values · deviation² / weight² is what noise alone would make. The rest is believed (the positive-part
         James–Stein estimate): q + max(0, 1 − noise/D) · (x − q). Without noise this is x, with nothing but noise q.
         """
         if self.deviation is None:
-            return self.distributions
+            if self.channel is None:
+                return self.distributions
+            published = np.maximum(self.histograms, 0)
+            return shares(Undoing(self.channel, published.sum(axis=0), known).counts(published))
         overall = shares(np.maximum(self.overall, 0))
         away = self.distributions - overall
         weight = np.maximum(self.histograms, 0).sum(axis=1)
@@ -148,8 +172,10 @@ class Release:
         """The same data under no claim."""
         return replace(self, claim=NoGuarantee(reason=reason))
 
-    def posteriors(self, points: NDArray[np.int32]) -> NDArray[np.float64]:
+    def posteriors(self, points: NDArray[np.int32], known: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """What the release says about the sensitive value at each point: (points, values).
+
+        `known` is the distribution of everybody's true values, for those who know it.
 
         One box gives its group's distribution, several their weighted mean, none that of the suppressed rows, or the
         overall distribution where no rows were suppressed.
@@ -166,18 +192,19 @@ class Release:
         told = total > 0
         beliefs[told] = 0
         share = np.divide(weight, total[point], out=np.zeros_like(weight), where=weight > 0)
+        believed = self.beliefs if self.channel is None or known is None else self.beliefs_of(known)
         if len(np.unique(point)) == len(point):
-            beliefs[point] += self.beliefs[group] * share[:, None]
+            beliefs[point] += believed[group] * share[:, None]
         else:
-            np.add.at(beliefs, point, self.beliefs[group] * share[:, None])
+            np.add.at(beliefs, point, believed[group] * share[:, None])
         return beliefs
 
     def histograms_in(self, regions: Boxes) -> NDArray[np.float64]:
         """The estimated histogram of the sensitive attribute in each region: (regions, values)."""
         from sfumato.release.kernels import covered_histograms
 
-        return covered_histograms(
-            *self.boxes.arrays, self.weights, self.group_of, self.distributions, *regions.arrays
+        return self.estimated(
+            covered_histograms(*self.boxes.arrays, self.weights, self.group_of, self.distributions, *regions.arrays)
         )
 
     def counts_in(
@@ -186,10 +213,12 @@ class Release:
         """The estimated rows in each region whose sensitive code lies in `first..last`."""
         from sfumato.release.kernels import covered_counts
 
-        cumulative = np.zeros((len(self.distributions), self.histograms.shape[1] + 1))
-        np.cumsum(self.distributions, axis=1, out=cumulative[:, 1:])
+        if self.channel is not None:
+            upto = cumulated(self.histograms_in(regions))
+            region = np.arange(len(upto))
+            return np.asarray(upto[region, last + 1] - upto[region, first])
         return covered_counts(
-            *self.boxes.arrays, self.weights, self.group_of, cumulative, *regions.arrays, first, last
+            *self.boxes.arrays, self.weights, self.group_of, cumulated(self.distributions), *regions.arrays, first, last
         )
 
     def save(self, folder: Path | str, *, parquet: bool = False) -> Path:
@@ -210,3 +239,8 @@ class Release:
         from sfumato.release.query import parse_query
 
         return parse_query(predicate, self.schema).estimate(self)
+
+
+def cumulated(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Running totals along each row, with a zero before them."""
+    return np.pad(np.cumsum(counts, axis=1), ((0, 0), (1, 0)))

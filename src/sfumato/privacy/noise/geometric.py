@@ -31,6 +31,9 @@ SMALLEST_DIRECT = Fraction(1, FINE)
 LARGEST_LIMIT = 2**60
 NEGLIGIBLE = Decimal(2) ** -(WORD + 1)
 """Where less than this is left of a law, the first word of F(k) is the last of all words."""
+LEADING_BITS = 16
+WORTH_LEADING = 2**LEADING_BITS
+"""From this many draws on, a table over the leading bits of a word pays off."""
 TABLE_DIGITS = math.ceil(WORD * math.log10(2)) + SPARE_DIGITS
 
 
@@ -140,11 +143,31 @@ def _draw_long(law: Cumulative, count: int, source: Source) -> NDArray[np.int64]
 
 def _draw(law: Cumulative, count: int, source: Source) -> NDArray[np.int64]:
     """How many of the F(k) lie at or below a uniform number, for `count` uniform numbers."""
-    table, words = _table(law), source.words(count)
+    words = source.words(count)
+    if count < WORTH_LEADING:
+        return _look_up(law, words, source)
+    passed = np.take(_leading(law), words >> np.uint64(WORD - LEADING_BITS))
+    open_ = np.flatnonzero(passed < 0)
+    passed[open_] = _look_up(law, words[open_], source)
+    return passed
+
+
+def _look_up(law: Cumulative, words: NDArray[np.uint64], source: Source) -> NDArray[np.int64]:
+    table = _table(law)
     passed = np.searchsorted(table, words, side="left").astype(np.int64)
     unclear = np.flatnonzero(table[np.minimum(passed, law.size - 1)] == words)
     for draw in unclear:
         passed[draw] = _resolve(law, int(passed[draw]), int(words[draw]), source)
+    return passed
+
+
+@lru_cache(maxsize=16)
+def _leading(law: Cumulative) -> NDArray[np.int64]:
+    """What a word's leading bits alone decide: how many entries it passes, or −1 where some entry starts like it."""
+    table, shift = _table(law), np.uint64(WORD - LEADING_BITS)
+    lowest = np.arange(2**LEADING_BITS, dtype=np.uint64) << shift
+    passed = np.searchsorted(table, lowest, side="left").astype(np.int64)
+    passed[(table >> shift).astype(np.int64)] = -1
     return passed
 
 

@@ -1,0 +1,1 @@
+"""Noise at the client: surveys, estimates from noisy reports, planning, and the service that collects them."""

@@ -1,0 +1,38 @@
+"""Noise at the client: channels from true values to reports, by the names that surveys and the command line use."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from sfumato.errors import ParameterError
+from sfumato.privacy.channels.base import Channel
+from sfumato.privacy.channels.geometric import TruncatedGeometric
+from sfumato.privacy.channels.rounded_laplace import RoundedLaplace
+from sfumato.privacy.channels.window import RandomizedResponse, SquareWave
+
+CHANNELS: dict[str, type[Channel]] = {
+    kind.name: kind for kind in (TruncatedGeometric, RandomizedResponse, RoundedLaplace, SquareWave)
+}
+
+
+def make_channel(name: str, size: int, epsilon: float | Fraction) -> Channel:
+    """The channel with a name, for an axis of `size` values."""
+    if name not in CHANNELS:
+        raise ParameterError(f"{name!r} is not a known mechanism; expected one of {', '.join(CHANNELS)}")
+    return CHANNELS[name](size=size, epsilon=epsilon)
+
+
+def parse_channel(spec: Any) -> Channel:
+    """The channel that a file spells."""
+    try:
+        size, epsilon = spec["size"], Fraction(spec["epsilon"])
+        return make_channel(str(spec["mechanism"]), size, epsilon)
+    except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
+        raise ParameterError("the channel is incomplete; expected mechanism, size and epsilon") from error
+
+
+__all__ = [
+    "CHANNELS", "Channel", "RandomizedResponse", "RoundedLaplace", "SquareWave", "TruncatedGeometric", "make_channel",
+    "parse_channel",
+]

@@ -1,9 +1,10 @@
 """Audit every differentially private method: `python -m audit [part ...]`; exit code 1 if anything is amiss.
 
 Parts: `exact` (transcripts on worst-case neighbours), `enumeration` (all outputs, where they are finitely many),
-`empirical` (lower bounds on ε from many runs), `twins` (broken methods, which must be caught) and `urns` (how often
-draws of synthetic values disclose). Without `--seed` the noise is the operating system's, and a right method fails the
-empirical part with probability 0.001 at most, all methods together; so do the urns.
+`empirical` (lower bounds on ε from many runs), `twins` (broken methods, which must be caught), `urns` (how often
+draws of synthetic values disclose) and `conjecture` (whether any channel beats geometric noise). Without `--seed` the
+noise is the operating system's, and a right method fails the empirical part with probability 0.001 at most, all methods
+together; so do the urns.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ def main() -> int:
     chosen = parser.parse_args()
     amiss = 0
     with ProcessPoolExecutor(os.cpu_count(), multiprocessing.get_context("spawn")) as pool:
-        for part in chosen.parts or ("exact", "enumeration", "empirical", "twins", "urns"):
+        for part in chosen.parts or ("exact", "enumeration", "empirical", "twins", "urns", "conjecture"):
             print(f"\n{part}", flush=True)
             if part == "enumeration":
                 with quick():

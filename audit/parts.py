@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from audit.cases import CASES, EPSILON, PAIRS, large_domains, quick, thorough_settings
+from audit.conjecture import CONJECTURES, PRECISION, SHAPES, Search
 from audit.empirical import FAILING, Bound, lower_bound, ratios, rule_of
 from audit.enumeration import largest_selection_ratio, shapes
 from audit.exact import examine_pair
@@ -138,9 +141,28 @@ def urn_line(number: int, seed: int | None) -> Line:
     return Line(case.what, found, least <= case.delta and (share > LEAST_SHARE * case.delta or not case.has_teeth))
 
 
+def conjecture_line(number: int, seed: int | None) -> Line:
+    """The geometric mechanism against the best channel of all, which is right if it is known to be the best."""
+    shape, steps, epsilon = CONJECTURES[number]
+    search = Search(epsilon=epsilon, shares=SHAPES[shape](steps + 1))
+    best = search.best()
+    geometric, least, bound = search.error(search.geometric), search.error(best), search.lower_bound(best)
+    apart = search.deviation(search.geometric) / search.deviation(best)
+    verdict = "geometric is the best" if geometric <= bound * (1 + PRECISION) else (
+        f"geometric has {geometric / least:.3f} times the squared error of the best, {apart:.3f} times its "
+        "total variation"
+    )
+    channel = search.channel(best)
+    ratios = np.abs(np.diff(np.log(channel[:, channel.max(axis=0) > 0]), axis=0)).max()
+    private = ratios <= epsilon + PRECISION and np.abs(channel.sum(axis=1) - 1).max() < PRECISION
+    right = bool(private and least - bound <= PRECISION * least)
+    return Line(f"{steps + 1} values, {shape}, ε={epsilon:g}", f"{verdict} (to {abs(least / bound - 1):.0e})", right)
+
+
 PARTS: dict[str, tuple[Callable[[int, int | None], Line], int]] = {
     "exact": (exact_line, len(thorough_settings(EPSILON))),
     "empirical": (empirical_line, len(CASES)),
     "twins": (twin_line, len(TWINS) + len(QUIETER)),
     "urns": (urn_line, len(URNS) + len(BROKEN_URNS)),
+    "conjecture": (conjecture_line, len(CONJECTURES)),
 }

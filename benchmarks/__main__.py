@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from benchmarks import commuting, paper, private, scale, speed, whole
+from benchmarks import collecting, commuting, paper, private, scale, speed, whole
 
 BENCHMARKS = {
     "start": whole.start,
@@ -19,6 +19,7 @@ BENCHMARKS = {
     "privbayes": private.privbayes,
     "paper": paper.paper,
     "commuting": commuting.commuting,
+    "local": collecting.collecting,
 }
 
 PRIVATE = ("privbayes",)

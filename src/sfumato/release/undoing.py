@@ -64,11 +64,9 @@ class Undoing:
         found, reported, rows = start.copy(), shares(counts), counts.sum(axis=1)
         left = np.flatnonzero(rows > 0)
         for _ in range(MOST_UPDATES):
-            seen = reported[left]
-            ratio = np.divide(seen, self.channel.spread(found[left]), where=seen > 0, out=np.zeros_like(seen))
-            gains = self.channel.gather(ratio)
-            logs = np.log(ratio, where=seen > 0, out=np.zeros_like(seen))
-            unexplained = np.minimum((seen * logs).sum(axis=1), np.log(gains.max(axis=1)))
+            seen, gains = reported[left], self.channel.gains(found[left], reported[left])
+            ratio = np.divide(seen, self.channel.spread(found[left]), where=seen > 0, out=np.ones_like(seen))
+            unexplained = np.minimum((seen * np.log(ratio)).sum(axis=1), np.log(gains.max(axis=1)))
             contradicted = 2 * rows[left] * unexplained > self.channel.size - 1
             left, gains = left[contradicted], gains[contradicted]
             if not len(left):

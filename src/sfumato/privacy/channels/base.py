@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 LARGEST_SIZE = 2**31 - 1
+SMALLEST = 1e-290
+"""Expected shares of reports are taken to be at least this, so that no quotient leaves the floating-point range."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,11 +88,13 @@ class Channel(ABC):
     def gather(self, amounts: Floats) -> Floats:
         """Gv: the expected amount for each value when a report j is worth `amounts[j]`; in one pass."""
 
+    def gains(self, shares: Floats, reported: Floats) -> Floats:
+        """g = G(q / pG): by what factor a Bayesian update with `reported` multiplies each of `shares`."""
+        return self.gather(reported / np.maximum(self.spread(shares), SMALLEST))
+
     def update(self, shares: Floats, reported: Floats) -> Floats:
         """One Bayesian update: p_i Σ_j q_j G_ij / (pG)_j, what `reported` makes of the belief `shares`."""
-        expected = self.spread(shares)
-        ratio = np.divide(reported, expected, out=np.zeros_like(expected), where=reported > 0)
-        return np.asarray(shares * self.gather(ratio))
+        return shares * self.gains(shares, reported)
 
     def invert(self, shares: Floats) -> Floats:
         """qG⁻¹ along the last axis: the distribution of values that explains that of the reports exactly.

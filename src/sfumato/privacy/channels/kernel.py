@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from sfumato.compiled import compiled
-from sfumato.privacy.channels.base import Channel
+from sfumato.privacy.channels.base import SMALLEST, Channel
 from sfumato.privacy.claims import LocalDP
 
 if TYPE_CHECKING:
@@ -30,15 +30,57 @@ Number = TypeVar("Number", float, Fraction)
 
 @compiled
 def filter_into(found: np.ndarray, amounts: np.ndarray, decay: float) -> None:
-    """Σ_h α^|i−h| amounts_h for every i: what lies to the left, then what lies here and to the right."""
-    left = 0.0
-    for i in range(len(amounts)):
+    """Σ_h α^|i−h| amounts_h for every i: what lies to the left, and what lies here and to the right.
+
+    Both passes run at once, from either end: each step waits for the one before it, not for the other pass.
+    """
+    size = len(amounts)
+    left = right = 0.0
+    for i in range(size // 2):
+        j = size - 1 - i
         found[i] = left
         left = (left + amounts[i]) * decay
-    right = 0.0
-    for i in range(len(amounts) - 1, -1, -1):
-        right = right * decay + amounts[i]
-        found[i] += right
+        right = right * decay + amounts[j]
+        found[j] = right
+    if size % 2:
+        middle = size // 2
+        right = right * decay + amounts[middle]
+        found[middle] = left + right
+        left = (left + amounts[middle]) * decay
+    for i in range((size + 1) // 2, size):
+        j = size - 1 - i
+        found[i] += left
+        left = (left + amounts[i]) * decay
+        right = right * decay + amounts[j]
+        found[j] += right
+
+
+@compiled
+def gains_into(
+    gains: np.ndarray, room: np.ndarray, shares: np.ndarray, reported: np.ndarray, scales: np.ndarray, decay: float,
+    spike: float,
+) -> None:
+    """g = G(q / pG) for one distribution; `room` is as long, to work in."""
+    filter_into(room, shares, decay)
+    for j in range(len(shares)):
+        gains[j] = reported[j] / max(scales[j] * room[j] + spike * shares[j], SMALLEST)
+        room[j] = scales[j] * gains[j]
+    if spike == 0.0:
+        filter_into(gains, room, decay)
+        return
+    ratios = gains.copy()
+    filter_into(gains, room, decay)
+    for i in range(len(shares)):
+        gains[i] += spike * ratios[i]
+
+
+@compiled
+def _gain_rows(
+    gains: np.ndarray, shares: np.ndarray, reported: np.ndarray, scales: np.ndarray, decay: float, spike: float
+) -> None:
+    room = np.empty(shares.shape[1])
+    for row in range(len(shares)):
+        gains_into(gains[row], room, shares[row], reported[row], scales, decay, spike)
 
 
 @compiled
@@ -107,6 +149,14 @@ class Kernel(Channel):
         bands[1] = inner
         bands[1, [0, -1]] = end
         return bands
+
+    def gains(self, shares: Floats, reported: Floats) -> Floats:
+        rows, found = (-1, self.size), np.empty(shares.shape)
+        _gain_rows(
+            found.reshape(rows), np.ascontiguousarray(shares).reshape(rows),
+            np.ascontiguousarray(reported, dtype=np.float64).reshape(rows), self.scales, self.decay, self.spike,
+        )
+        return found
 
     def spread(self, shares: Floats) -> Floats:
         return np.asarray(self.scales * filtered(shares, self.decay) + self.spike * shares)

@@ -107,7 +107,7 @@ def misuse(line: str) -> str | None:
         program, top = commands()
         try:
             name, command, rest = program.resolve_command(top, arguments)
-            if name == "commute":
+            if name in ("commute", "local"):
                 name, command, rest = command.resolve_command(top, list(rest))
             command.make_context(name, list(rest), parent=top)
         except typer.TyperException as error:

@@ -35,6 +35,8 @@ _HOMES = {
     "LDiversity": "privacy.requirements",
     "Learning": "workloads.learning",
     "Ledger": "privacy.ledger",
+    "LocalDP": "privacy.claims",
+    "LocalNoise": "methods",
     "MEASURES": "trials.measure",
     "MST": "methods",
     "Marginals": "methods",
@@ -51,26 +53,37 @@ _HOMES = {
     "PureDP": "privacy.claims",
     "QuadTree": "methods",
     "RPS": "methods",
+    "RandomizedResponse": "privacy.channels",
     "RecursiveLDiversity": "privacy.requirements",
     "Release": "release",
+    "RoundedLaplace": "privacy.channels",
     "Schema": "schema",
     "SfumatoError": "errors",
+    "SquareWave": "privacy.channels",
+    "Survey": "local.survey",
     "Syntactic": "privacy.claims",
     "Synthesizer": "commute.synthesis",
     "TCloseness": "privacy.requirements",
     "Table": "engines",
+    "TruncatedGeometric": "privacy.channels",
     "cluster_labels": "workloads.clustering",
     "commuters": "samples.commuters",
+    "count_reports": "local.reports",
     "cross_validate": "workloads.holdout",
+    "estimate": "local.reconstruct.estimate",
     "frontier": "trials.frontier",
     "hold_out": "workloads.holdout",
     "measure": "trials.measure",
+    "plan_epsilon": "local.planning",
+    "plan_error": "local.planning",
+    "plan_reports": "local.planning",
     "promised_epsilon": "privacy.dirichlet",
     "propose": "engines.propose",
     "publish_flows": "commute.publication",
     "publish_to": "methods.publication",
     "read": "engines",
     "read_published": "release",
+    "read_survey": "local.survey",
     "residents": "samples.town",
     "write_report": "report",
 }
@@ -102,6 +115,8 @@ __all__ = [
     "LDiversity",
     "Learning",
     "Ledger",
+    "LocalDP",
+    "LocalNoise",
     "Marginals",
     "MatchPoint",
     "Mondrian",
@@ -115,27 +130,38 @@ __all__ = [
     "Promise",
     "PureDP",
     "QuadTree",
+    "RandomizedResponse",
     "RecursiveLDiversity",
     "Release",
+    "RoundedLaplace",
     "Schema",
     "SfumatoError",
+    "SquareWave",
+    "Survey",
     "Syntactic",
     "Synthesizer",
     "TCloseness",
     "Table",
+    "TruncatedGeometric",
     "__version__",
     "cluster_labels",
     "commuters",
+    "count_reports",
     "cross_validate",
+    "estimate",
     "frontier",
     "hold_out",
     "measure",
+    "plan_epsilon",
+    "plan_error",
+    "plan_reports",
     "promised_epsilon",
     "propose",
     "publish_flows",
     "publish_to",
     "read",
     "read_published",
+    "read_survey",
     "residents",
     "write_report",
 ]
@@ -150,6 +176,10 @@ if TYPE_CHECKING:
     from sfumato.engines import Table, read
     from sfumato.engines.propose import propose
     from sfumato.errors import SfumatoError
+    from sfumato.local.planning import plan_epsilon, plan_error, plan_reports
+    from sfumato.local.reconstruct.estimate import estimate
+    from sfumato.local.reports import count_reports
+    from sfumato.local.survey import Survey, read_survey
     from sfumato.methods import (
         MST,
         RPS,
@@ -162,6 +192,7 @@ if TYPE_CHECKING:
         FullSuppression,
         HybridTree,
         KDTree,
+        LocalNoise,
         Marginals,
         Mondrian,
         Original,
@@ -170,7 +201,8 @@ if TYPE_CHECKING:
         QuadTree,
     )
     from sfumato.methods.publication import publish_to
-    from sfumato.privacy.claims import ApproximateDP, NoGuarantee, ProbabilisticDP, PureDP, Syntactic
+    from sfumato.privacy.channels import RandomizedResponse, RoundedLaplace, SquareWave, TruncatedGeometric
+    from sfumato.privacy.claims import ApproximateDP, LocalDP, NoGuarantee, ProbabilisticDP, PureDP, Syntactic
     from sfumato.privacy.dirichlet import Promise, promised_epsilon
     from sfumato.privacy.ledger import Ledger
     from sfumato.privacy.requirements import (

@@ -37,10 +37,11 @@ def example(context: typer.Context) -> list[str]:
 
 
 def test_the_commands_are_the_ones_promised() -> None:
-    promised = ["demo", "init", "frontier", "publish", "measure", "verify", "query", "budget", "commute"]
+    promised = ["demo", "init", "frontier", "publish", "measure", "verify", "query", "budget", "commute", "local"]
     assert list(program().commands) == promised
     assert {"sfumato budget cap", "sfumato budget export"} < set(COMMANDS)
     assert {f"sfumato commute {name}" for name in ("synthesize", "evaluate", "map")} < set(COMMANDS)
+    assert {f"sfumato local {name}" for name in ("plan", "serve", "perturb", "estimate")} < set(COMMANDS)
 
 
 @pytest.mark.parametrize("path", CONTEXTS)
@@ -48,7 +49,7 @@ def test_help_ends_with_an_example_that_parses(path: str) -> None:
     words = example(CONTEXTS[path])
     above = path.split()[1:]
     assert words[: len(above)] == above
-    while " ".join(["sfumato", *above]) in ("sfumato", "sfumato commute"):
+    while " ".join(["sfumato", *above]) in ("sfumato", "sfumato commute", "sfumato local"):
         above = words[: len(above) + 1]
     command = CONTEXTS[" ".join(["sfumato", *above])].command
     assert command.make_context(above[-1], words[len(above) :]).params
@@ -77,7 +78,7 @@ def test_the_first_sentence_fits_into_the_list_of_commands(path: str) -> None:
     "path",
     [
         "publish", "measure", "verify", "query", "frontier", "budget", "budget cap", "commute synthesize",
-        "commute evaluate",
+        "commute evaluate", "local plan", "local perturb", "local estimate",
     ],
 )
 def test_commands_that_print_figures_print_json(path: str) -> None:

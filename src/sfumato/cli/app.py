@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 from sfumato.cli import budget, demo, frontier, init, measure, publish, query, verify
 from sfumato.cli.commute import evaluate, synthesize
 from sfumato.cli.commute import map as flow_map
+from sfumato.cli.local import estimate, perturb, plan, serve
 from sfumato.cli.show import one_line
 from sfumato.errors import SfumatoError
 from sfumato.version import __version__
@@ -79,6 +80,22 @@ def commute() -> None:
 
 
 app.add_typer(commuting, name="commute")
+
+collecting = typer.Typer(rich_markup_mode=None, context_settings=SETTINGS)
+for module in (plan, serve, perturb, estimate):
+    name = module.__name__.rpartition(".")[2]
+    collecting.command(name=name, epilog=_example(module.EXAMPLE), context_settings=SETTINGS)(module.command)
+
+
+@collecting.callback(epilog=_example(serve.EXAMPLE))
+def local() -> None:
+    """Collect numbers that got noise on people's own devices.
+
+    Ages, incomes, counts: plan a survey, collect noisy reports, estimate how the true answers are distributed.
+    """
+
+
+app.add_typer(collecting, name="local")
 
 
 @cache

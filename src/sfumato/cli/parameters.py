@@ -18,7 +18,7 @@ _OPTIONS_OF = {
         "k", "l", "l_form", "c", "t", "distance", "delta", "alpha", "beta", "enhanced", "cut", "recoding",
     },
 }
-_SUCH_AS = {"l": "3", "epsilon": "1", "height": "6", "h": "100", "utility": "ncp", "degree": "2", "mechanism": "geometric"}
+_SUCH_AS = {"l": "3", "epsilon": "1", "height": "6", "h": "100", "utility": "ncp", "degree": "2"}
 _NEEDED_BY = {"l_form": "l", "c": "l", "distance": "t", "alpha": "k", "enhanced": "beta"}
 
 

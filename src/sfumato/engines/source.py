@@ -85,7 +85,7 @@ def _blank_lines(path: Path, separator: str, fields: int, rows: int) -> pl.Serie
 
 
 def _opened(path: Path) -> IO[bytes]:
-    return cast(IO[bytes], gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
+    return cast(IO[bytes], gzip.open(path)) if path.suffix.lower() == ".gz" else path.open("rb")
 
 
 def _header(path: Path) -> tuple[str, list[str]]:

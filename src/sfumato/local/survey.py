@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?")
 LONGEST_QUESTION = 500
+LONGEST_EPSILON = 100
+SMALLEST_EPSILON = 1e-50
 LARGEST_NUMBER = 2**53 - 1
 """What a browser still counts exactly."""
 MOST_VALUES = 100_000
@@ -55,7 +57,7 @@ class Survey:
             raise ParameterError(
                 f"the name of a survey is {self.name!r}; expected up to 64 small letters, digits and hyphens"
             )
-        if not isinstance(self.question, str) or not 0 < len(self.question.strip()) <= LONGEST_QUESTION:
+        if not isinstance(self.question, str) or not _is_sayable(self.question):
             raise ParameterError(f"the question of {self.name!r} must be a text of 1 to {LONGEST_QUESTION} characters")
         for key in ("min", "max", "step", "smallest_batch"):
             number = getattr(self, key)
@@ -94,6 +96,14 @@ class Survey:
     def is_open(self, now: datetime | None = None) -> bool:
         """Whether reports are still taken."""
         return self.ends is None or (now or datetime.now(UTC)) < self.ends
+
+    def refuse_few(self, reports: int) -> None:
+        """Nothing is estimated from fewer reports than the smallest batch."""
+        if reports < self.smallest_batch:
+            raise ParameterError(
+                f"the survey {self.name!r} has {reports:,} reports; expected at least {self.smallest_batch:,} before "
+                "anything is shown"
+            )
 
     def answers(self) -> NDArray[np.int64]:
         """Every possible answer, in rising order."""
@@ -147,14 +157,30 @@ def read_survey(path: Path | str) -> Survey:
         raise ParameterError(f"{place}: {error}") from error
 
 
+def _is_sayable(question: str) -> bool:
+    try:
+        question.encode()
+    except UnicodeEncodeError:
+        return False
+    return 0 < len(question.strip()) <= LONGEST_QUESTION
+
+
 def _parse_epsilon(epsilon: Any) -> float | Fraction:
     """A number, or a fraction such as "1/2"."""
     if not isinstance(epsilon, str):
         return epsilon  # type: ignore[no-any-return]
     try:
+        # What a number with an exponent of millions stands for would take minutes to write out.
+        numerator, _, denominator = epsilon.partition("/")
+        if len(epsilon) > LONGEST_EPSILON or not all(map(_is_short, (numerator, denominator or "1"))):
+            raise ValueError
         return Fraction(epsilon)
     except (ValueError, ZeroDivisionError) as error:
         raise ParameterError(f"epsilon is {epsilon!r}; expected a number above 0") from error
+
+
+def _is_short(number: str) -> bool:
+    return SMALLEST_EPSILON < abs(float(number)) < 1 / SMALLEST_EPSILON
 
 
 def _parse_end(end: Any) -> datetime | None:

@@ -18,7 +18,7 @@ CHANNELS: dict[str, type[Channel]] = {
 
 def make_channel(name: str, size: int, epsilon: float | Fraction) -> Channel:
     """The channel with a name, for an axis of `size` values."""
-    if name not in CHANNELS:
+    if not isinstance(name, str) or name not in CHANNELS:
         raise ParameterError(f"{name!r} is not a known mechanism; expected one of {', '.join(CHANNELS)}")
     return CHANNELS[name](size=size, epsilon=epsilon)
 

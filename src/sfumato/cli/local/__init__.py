@@ -1,0 +1,1 @@
+"""Commands for noise at the client."""

@@ -1,0 +1,160 @@
+"""`sfumato local estimate`: from noisy reports, in files or a database, to how true answers are distributed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from sfumato.cli.local.options import ReportColumn
+from sfumato.cli.options import Json
+from sfumato.cli.show import columns, heading, note, print_json, say, to_json
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from sfumato.local.survey import Survey
+
+EXAMPLE = "sfumato local estimate reports.csv --survey age.toml"
+WIDEST = 40
+"""How many lines of a distribution fit a screen; of a longer one only the quartiles are shown."""
+BAR = 30
+
+
+def command(
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[FILE]...", show_default=False,
+            help="Reports: CSV (.gz too) or Parquet. Those of several files are taken together.",
+        ),
+    ] = None,
+    survey: Annotated[
+        Path | None, typer.Option("--survey", metavar="TOML", show_default=False, help="The survey of the files.")
+    ] = None,
+    database: Annotated[
+        str | None,
+        typer.Option(
+            "--database", metavar="FILE|URL", show_default=False, help="A collector's database, in place of files."
+        ),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", show_default=False, help="The survey in the database.")
+    ] = None,
+    column: ReportColumn = None,
+    solver: Annotated[
+        Literal["likelihood", "inversion", "em", "smooth"],
+        typer.Option(
+            "--estimate",
+            help="The likeliest distribution; the unbiased one, which may be negative; plain updates, to be stopped "
+            "early; or smoothed ones, which help smooth distributions and hurt heaped ones.",
+        ),
+    ] = "likelihood",
+    steps: Annotated[
+        int | None, typer.Option("--steps", show_default=False, help="Stop after so many steps.")
+    ] = None,
+    confidence: Annotated[float, typer.Option("--confidence", help="Of the intervals.")] = 0.95,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", show_default=False, help="Write the distribution: .csv, or .json for all."
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Estimate how true answers are distributed from noisy reports.
+
+    With error bars for every value, the cumulative distribution, the mean and the quartiles, and a bound on how far the
+    estimate is from the likeliest one.
+    """
+    from sfumato.files import place
+    from sfumato.local.reconstruct.estimate import estimate
+
+    asked, counts = _reports(files or [], survey, database, name, column)
+    asked.refuse_few(int(counts.sum()))
+    found = estimate(
+        counts, asked.channel, solver=solver, steps=steps, confidence=confidence, values=asked.answers()
+    ).document()
+    found["survey"] = asked.spec()
+    if output:
+        place(output, to_json(found) + "\n" if output.suffix == ".json" else _csv(found))
+    if as_json:
+        print_json(found)
+        return
+    _show(found, asked)
+    if output:
+        note(f"Written to {output}.")
+
+
+def _reports(
+    files: list[Path], survey: Path | None, database: str | None, name: str | None, column: str | None
+) -> tuple[Survey, NDArray[np.int64]]:
+    """The survey, and how often each report occurs in files or in a database."""
+    from sfumato.errors import ParameterError
+    from sfumato.local.reports import count_reports
+    from sfumato.local.survey import read_survey
+
+    if database is None:
+        if not files or survey is None or name is not None:
+            raise ParameterError("say which reports: files with --survey, or --database with --name")
+        asked = read_survey(survey)
+        return asked, count_reports(files, asked, column)
+    if files or survey is not None or column is not None or name is None:
+        raise ParameterError("a database is named with --database and --name alone; files need --survey")
+    from sfumato.local.collector.storage import Storage
+
+    storage = Storage.existing(database)
+    try:
+        stored = storage.survey(name)
+        if stored is None:
+            known = ", ".join(repr(other.name) for other, _ in storage.surveys()) or "none"
+            raise ParameterError(f"{storage}: there is no survey {name!r}; there are {known}")
+        return stored, storage.histogram(stored)
+    finally:
+        storage.close()
+
+
+def _csv(found: dict[str, Any]) -> str:
+    lines = ["value,share,low,high,cumulative,cumulative_low,cumulative_high"]
+    for cell, upto in zip(found["cells"], found["cdf"], strict=True):
+        numbers = (cell["share"], cell["low"], cell["high"], upto["share"], upto["low"], upto["high"])
+        lines.append(",".join([str(cell["value"]), *(f"{number:.9g}" for number in numbers)]))
+    return "\n".join(lines) + "\n"
+
+
+def _show(found: dict[str, Any], asked: Survey) -> None:
+    say(f"{asked.question} {found['reports']:,} reports, {asked.mechanism} noise, {asked.channel.claim}.")
+    mean = found["mean"]
+    say(f"Mean {mean['value']:,.4g} ({mean['low']:,.4g} to {mean['high']:,.4g}).")
+    for quantile in found["quantiles"]:
+        within = f"({quantile['low']:,} to {quantile['high']:,})"
+        say(f"{quantile['share']:.0%} have at most {quantile['value']:,} {within}.")
+    cells = found["cells"]
+    if len(cells) <= WIDEST:
+        heading("Share of people")
+        most = max(cell["share"] for cell in cells) or 1.0
+        columns(
+            ("value", "share", f"{found['confidence']:.0%} interval", ""),
+            (
+                (str(cell["value"]), f"{cell['share']:.2%}", f"{cell['low']:.2%} to {cell['high']:.2%}",
+                 "█" * round(BAR * max(cell["share"], 0) / most))
+                for cell in cells
+            ),
+        )
+    else:
+        note(f"{len(cells)} values are too many to list here; write them with -o FILE.csv, or use --json.")
+    note(_certificate(found))
+
+
+def _certificate(found: dict[str, Any]) -> str:
+    forged = found["one_report_moves"]
+    weight = "" if forged is None else f" One forged report can weigh as much as {forged:.3g} people."
+    if found["estimate"] == "inversion":
+        return f"This is the unbiased estimate; single cells may be negative.{weight}"
+    if found["gap"] is None:
+        return f"How near the likeliest distribution this is, is not known.{weight}"
+    if found["reached"]:
+        return f"This is the likeliest distribution, to {found['gap']:.1g} in the log likelihood per report.{weight}"
+    return f"Stopped early: the log likelihood per report can be up to {found['gap']:.2g} higher.{weight}"

@@ -1,0 +1,52 @@
+"""`sfumato local perturb`: a file of true answers in, a file of noisy reports out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sfumato.cli.local.options import ReportColumn, SurveyFile
+from sfumato.cli.options import Json
+from sfumato.cli.show import print_json, say
+
+EXAMPLE = "sfumato local perturb people.csv --survey age.toml --column age -o reports.csv"
+
+
+def command(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", show_default=False, help="True answers: CSV (.gz too) or Parquet.")
+    ],
+    survey: SurveyFile,
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="FILE", show_default=False, help="Where to: .csv, .csv.gz or .parquet."),
+    ],
+    column: ReportColumn = None,
+    as_json: Json = False,
+) -> None:
+    """Add noise to a column of true answers, each on its own.
+
+    Every row becomes one report in the survey's units; other columns are left behind. Run it once: a second run draws
+    fresh noise, and two reports about one person tell more than one.
+    """
+    from sfumato.errors import ParameterError
+    from sfumato.local.reports import read_answers, write_reports
+    from sfumato.local.survey import read_survey
+
+    asked = read_survey(survey)
+    if output.exists():
+        raise ParameterError(f"{output}: this already exists; choose a new file, or remove it first")
+    answers, name = read_answers(file, asked, column)
+    write_reports(output, name, asked.perturb(answers))
+    claim = asked.channel.claim
+    if as_json:
+        print_json(
+            {"reports": str(output), "count": len(answers), "claim": claim.spec(), "sentence": claim.sentence()}
+        )
+        return
+    say(f"{output}: {len(answers):,} reports.")
+    say(f"Claim: {claim.sentence()}.")
+    for assumption in claim.assumptions:
+        say(f"Assumes: {assumption}.")

@@ -1,0 +1,71 @@
+"""`sfumato local serve`: collect reports from browsers and other clients."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sfumato.cli.local.options import Database
+from sfumato.cli.show import note, say
+
+EXAMPLE = "sfumato local serve age.toml --database reports.db"
+
+
+def command(
+    surveys: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[SURVEY]...", show_default=False, help="Surveys to open: TOML files."),
+    ] = None,
+    database: Database = "sfumato-reports.db",
+    host: Annotated[str, typer.Option("--host", help="The address to listen on; by default this machine alone.")] = (
+        "127.0.0.1"
+    ),
+    port: Annotated[int, typer.Option("--port", help="The port; 0 takes any that is free.")] = 8000,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            "--token", envvar="SFUMATO_TOKEN", show_default=False, show_envvar=True,
+            help="The administrator's token; without it, one is drawn and shown.",
+        ),
+    ] = None,
+    origins: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow-origin", metavar="ORIGIN", show_default=False,
+            help="A site whose own pages may send reports here; may be repeated.",
+        ),
+    ] = None,
+) -> None:
+    """Collect noisy reports from browsers and other clients.
+
+    Participants open a page that adds the noise on their device. The server never sees a true answer and keeps no
+    address. Reports are stored before they are acknowledged. Put a proxy that speaks HTTPS in front of it before
+    anybody else can reach it.
+    """
+    import secrets
+
+    from sfumato.local.collector.serving import serve
+    from sfumato.local.collector.storage import Storage
+    from sfumato.local.survey import read_survey
+
+    asked = [read_survey(path) for path in surveys or []]
+    storage = Storage(database)
+    secret = token or secrets.token_urlsafe(24)
+
+    def listening(address: str) -> None:
+        say(f"Collecting at {address}, into {storage}. Stop with Ctrl+C.")
+        for survey, reports in storage.surveys():
+            state = f"{reports:,} reports" if survey.is_open() else f"{reports:,} reports, closed"
+            say(f"{survey.name}: {address}/s/{survey.name} ({state})")
+            say(f"Dashboard: {address}/dashboard/{survey.name}" + ("" if token else f"#token={secret}"), indent=2)
+        if not token:
+            note(f"The administrator's token for this run is {secret}; set SFUMATO_TOKEN to choose your own.")
+
+    try:
+        for survey in asked:
+            storage.add_survey(survey)
+        serve(storage, secret, host, port, origins=origins or (), listening=listening)
+    finally:
+        storage.close()

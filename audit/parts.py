@@ -11,6 +11,7 @@ import numpy as np
 
 from audit.cases import CASES, EPSILON, PAIRS, large_domains, quick, thorough_settings
 from audit.conjecture import CONJECTURES, PRECISION, SHAPES, Search
+from audit.coverage import COMPARISONS, CONTESTS, HIGHEST, LOWEST, REPETITIONS, SETTINGS, TWIN, distances
 from audit.empirical import FAILING, Bound, lower_bound, ratios, rule_of
 from audit.enumeration import largest_selection_ratio, shapes
 from audit.exact import examine_pair
@@ -159,10 +160,33 @@ def conjecture_line(number: int, seed: int | None) -> Line:
     return Line(f"{steps + 1} values, {shape}, ε={epsilon:g}", f"{verdict} (to {abs(least / bound - 1):.0e})", right)
 
 
+def coverage_line(number: int, seed: int | None) -> Line:
+    """How often 95% intervals hold the truth; those of the twin must not."""
+    setting = (*SETTINGS, TWIN)[number]
+    share = setting.coverage(REPETITIONS, seed)
+    what = f"{setting.name}, ε={setting.epsilon:g}, {setting.people:,} people"
+    holds = LOWEST <= share <= HIGHEST
+    if setting.narrowed < 1:
+        return Line(f"intervals {setting.narrowed:g} times as wide", f"hold {share:.1%} of the truth", not holds)
+    return Line(what, f"95% intervals hold {share:.1%} of the truth ({REPETITIONS} repetitions)", holds)
+
+
+def contest_line(number: int, seed: int | None) -> Line:
+    """Geometric against rounded Laplace noise at the same ε per unit."""
+    name, epsilon = CONTESTS[number]
+    ours, theirs = (
+        distances(mechanism, name, epsilon, COMPARISONS, seed) for mechanism in ("geometric", "laplace")
+    )
+    found = f"total variation {ours.mean():.4f} with geometric noise, {theirs.mean():.4f} with rounded Laplace noise"
+    return Line(f"{name}, ε={epsilon:g}", f"{found} ({COMPARISONS} repetitions)", bool(ours.mean() < theirs.mean()))
+
+
 PARTS: dict[str, tuple[Callable[[int, int | None], Line], int]] = {
     "exact": (exact_line, len(thorough_settings(EPSILON))),
     "empirical": (empirical_line, len(CASES)),
     "twins": (twin_line, len(TWINS) + len(QUIETER)),
     "urns": (urn_line, len(URNS) + len(BROKEN_URNS)),
     "conjecture": (conjecture_line, len(CONJECTURES)),
+    "coverage": (coverage_line, len(SETTINGS) + 1),
+    "laplace": (contest_line, len(CONTESTS)),
 }

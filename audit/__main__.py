@@ -3,7 +3,7 @@
 Parts: `exact` (transcripts on worst-case neighbours), `enumeration` (all outputs, where they are finitely many),
 `empirical` (lower bounds on ε from many runs), `twins` (broken methods, which must be caught), `urns` (how often
 draws of synthetic values disclose), `conjecture` (whether any channel beats geometric noise), `coverage` (whether
-intervals hold the truth as often as they say) and `laplace` (geometric against rounded Laplace noise). Without
+intervals hold the truth as often as they say) and `laplace` and `smoothing` (what noise and estimate cost). Without
 `--seed` the noise is the operating system's, and a right method fails the empirical part with probability 0.001 at
 most, all methods together; so do the urns.
 """
@@ -19,7 +19,6 @@ from concurrent.futures import ProcessPoolExecutor
 from audit.cases import CASES, quick
 from audit.empirical import FAILING
 from audit.parts import PARTS, enumerated_lines
-
 
 ALL = ("exact", "enumeration", *(part for part in PARTS if part != "exact"))
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from audit.cases import CASES, EPSILON, PAIRS, large_domains, quick, thorough_settings
 from audit.conjecture import CONJECTURES, PRECISION, SHAPES, Search
-from audit.coverage import COMPARISONS, CONTESTS, HIGHEST, LOWEST, REPETITIONS, SETTINGS, TWIN, distances
+from audit.coverage import COMPARISONS, CONTESTS, HIGHEST, LOWEST, REPETITIONS, SETTINGS, TWIN, distances, smoothed
 from audit.empirical import FAILING, Bound, lower_bound, ratios, rule_of
 from audit.enumeration import largest_selection_ratio, shapes
 from audit.exact import examine_pair
@@ -181,6 +181,15 @@ def contest_line(number: int, seed: int | None) -> Line:
     return Line(f"{name}, ε={epsilon:g}", f"{found} ({COMPARISONS} repetitions)", bool(ours.mean() < theirs.mean()))
 
 
+def smoothing_line(number: int, seed: int | None) -> Line:
+    """Smoothing against the likeliest distribution: it should help a smooth distribution and hurt a heaped one."""
+    name, epsilon = CONTESTS[number]
+    plain, smoother = smoothed(name, epsilon, COMPARISONS, seed)
+    found = f"total variation {plain:.4f} of the likeliest distribution, {smoother:.4f} with smoothing"
+    right = {"smooth": smoother < plain, "heaped": smoother > plain}
+    return Line(f"{name}, ε={epsilon:g}", found, right.get(name, True))
+
+
 PARTS: dict[str, tuple[Callable[[int, int | None], Line], int]] = {
     "exact": (exact_line, len(thorough_settings(EPSILON))),
     "empirical": (empirical_line, len(CASES)),
@@ -189,4 +198,5 @@ PARTS: dict[str, tuple[Callable[[int, int | None], Line], int]] = {
     "conjecture": (conjecture_line, len(CONJECTURES)),
     "coverage": (coverage_line, len(SETTINGS) + 1),
     "laplace": (contest_line, len(CONTESTS)),
+    "smoothing": (smoothing_line, len(CONTESTS)),
 }

@@ -30,6 +30,7 @@ MEASURES_PAGE = ROOT / "docs" / "measures.md"
 TUTORIAL = ROOT / "docs" / "tutorial.md"
 SCHEMAS = ROOT / "docs" / "schema.md"
 GUIDE = ROOT / "docs" / "commute.md"
+LOCAL_GUIDE = ROOT / "docs" / "local.md"
 
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
@@ -280,6 +281,25 @@ def test_the_guide_to_flows_is_what_happens(
     assert "(4.6, 1e-05)-probabilistic differential privacy" in capsys.readouterr().out
     made = {"evaluation", "own", "flows-release", "map.html", "python-release"}
     assert made <= {path.name for path in tmp_path.iterdir()}
+
+
+def test_the_guide_to_local_noise_is_what_happens(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All but the server, which runs until it is stopped."""
+    monkeypatch.chdir(tmp_path)
+    for language, body in blocks(LOCAL_GUIDE.read_text(encoding="utf-8")):
+        if language == "toml":
+            (tmp_path / "visits.toml").write_text(body, encoding="utf-8")
+        elif language == "python":
+            exec(compile(body, LOCAL_GUIDE.name, "exec"), {})
+        elif language == "sh":
+            lines = [shlex.split(line)[1:] for line in body.splitlines() if not line.startswith("sfumato local serve")]
+            assert {main(line) for line in lines} <= {0}
+    printed = capsys.readouterr().out
+    assert "15-local differential privacy" in printed
+    assert "Mean 6." in printed or "Mean 5.9" in printed
+    assert {"reports.csv", "visits.csv"} <= {path.name for path in tmp_path.iterdir()}
 
 
 def run(capsys: pytest.CaptureFixture[str], line: str) -> str:

@@ -351,3 +351,11 @@ def test_words_that_start_like_an_entry_are_searched_for() -> None:
         assert decided[entry >> 48] == -1
     for leading in np.flatnonzero(decided >= 0)[::500]:
         assert decided[leading] == sum(entry < int(leading) << 48 for entry in entries)
+
+
+@pytest.mark.parametrize("words", [1, 3])
+def test_a_number_next_to_one_needs_no_long_digits(words: int) -> None:
+    """1 − e^(−10⁶) has 434,294 nines; its first words are all ones, and those of 1 − e^(−60) are not."""
+    assert Cumulative(Fraction(10**6), 1, False).floor(0, words) == 2 ** (64 * words) - 1
+    near, bits = Cumulative(Fraction(60), 1, False), 64 * words
+    assert near.floor(0, words) == 2**bits - 1 - decayed(Fraction(60), bits)

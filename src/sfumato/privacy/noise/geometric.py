@@ -29,6 +29,7 @@ FINE = 1024
 SMALLEST_DIRECT = Fraction(1, FINE)
 """Below this ε a table over the whole law would be long; the draw is split into a coarse and a fine part."""
 LARGEST_LIMIT = 2**60
+MORE_THAN_LN_2 = Fraction(6932, 10_000)
 NEGLIGIBLE = Decimal(2) ** -(WORD + 1)
 """Where less than this is left of a law, the first word of F(k) is the last of all words."""
 LEADING_BITS = 16
@@ -55,6 +56,12 @@ class Cumulative(Digits):
             context.prec += _lost_digits(exponent)
             value = 1 - (-exponent * (which + 1)).exp()
             return value / (1 - (-exponent * self.size).exp()) if self.truncated else value
+
+    def floor(self, which: int, words: int) -> int:
+        """As for any number, but at once where F(k) is within 2^(−64·words) of 1, however many digits that is away."""
+        if not self.truncated and not self.times and self.epsilon * (which + 1) >= MORE_THAN_LN_2 * WORD * words:
+            return 2 ** (WORD * words) - 1
+        return super().floor(which, words)
 
     def exponent(self) -> Decimal:
         """−ln β."""

@@ -1,0 +1,128 @@
+// One noisy answer per survey and browser: drawn once, remembered, and the same whenever it is asked for again.
+//
+//   import { answer } from "./answer.js";
+//   const sent = await answer(survey, 37, { address: "https://collector.example/api/surveys/age/reports" });
+//
+// Fresh noise for every answer would average away; so the report and its id are kept in localStorage, and later
+// answers, whatever they are, send that report again. The true value is neither stored nor sent.
+
+import { makeMechanism, parseEpsilon } from "./perturb.js";
+
+const ID_BYTES = 16;
+// Milliseconds in which a write arrives in tabs that other processes run; with a lock or without, they see it late.
+const SETTLING = 150;
+
+// What may be told to whoever answers, as it stands.
+export class AnswerError extends Error {}
+
+export const sizeOf = (survey) => (survey.max - survey.min) / survey.step + 1;
+
+// A report of this survey: { id, value, delivered, problem }; `problem` is a sentence if it could not be delivered.
+export async function answer(survey, value, { address, storage } = {}) {
+  const code = codeOf(survey, value);
+  if (survey.mechanism !== "geometric") throw new AnswerError("This page does not know the noise that this survey asks for.");
+  const { perturb } = makeMechanism({ size: sizeOf(survey), epsilon: survey.epsilon });
+  const draw = () => ({ id: makeId(), value: survey.min + survey.step * perturb(code), delivered: false });
+  return once(survey, { address, storage }, draw);
+}
+
+// The remembered report, sent once more; null if there is none.
+export async function sendAgain(survey, { address, storage } = {}) {
+  return remembered(survey, storage) && once(survey, { address, storage }, () => null);
+}
+
+// The report that this browser keeps for a survey, or null.
+export function remembered(survey, storage) {
+  const text = memoryOr(storage).getItem(keyOf(survey));
+  if (text === null) return null;
+  try {
+    const { id, value, delivered } = JSON.parse(text);
+    if (typeof id === "string" && Number.isSafeInteger(value)) return { id, value, delivered: delivered === true };
+  } catch { /* told below */ }
+  throw new AnswerError("What this browser remembers of your report cannot be read, and a second report would weaken your protection. Nothing was sent.");
+}
+
+// The name, the axis and the noise; ε in lowest terms, however it is spelled.
+export function keyOf({ name, min, max, step, mechanism, epsilon }) {
+  return ["sfumato", name, min, max, step, mechanism, parseEpsilon(epsilon).join("/")].join(":");
+}
+
+function codeOf({ min, max, step }, value) {
+  const code = (value - min) / step;
+  if (!Number.isSafeInteger(value) || !Number.isInteger(code) || value < min || value > max) {
+    throw new AnswerError(`Please enter a whole number from ${min} to ${max}${step > 1 ? ` in steps of ${step}` : ""}.`);
+  }
+  return code;
+}
+
+function makeId() {
+  const bytes = globalThis.crypto.getRandomValues(new Uint8Array(ID_BYTES));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+// Only one tab at a time draws, remembers and sends, where the browser has locks.
+async function once(survey, { address, storage }, draw) {
+  const locks = globalThis.navigator?.locks;
+  const task = async () => {
+    const report = await drawnOnce(survey, storage, draw);
+    const problem = await delivered(address ?? `/api/surveys/${survey.name}/reports`, report);
+    const found = { ...report, delivered: report.delivered || !problem };
+    if (found.delivered !== report.delivered) write(survey, storage, found);
+    return { ...found, problem };
+  };
+  return locks ? locks.request(keyOf(survey), task) : task();
+}
+
+// What is remembered wins over what was just drawn, also if another tab wrote it in between.
+async function drawnOnce(survey, storage, draw) {
+  const known = remembered(survey, storage);
+  if (known) return known;
+  write(survey, storage, draw());
+  await new Promise((done) => setTimeout(done, SETTLING));
+  const kept = remembered(survey, storage);
+  if (!kept) throw new AnswerError(FORGETFUL);
+  return kept;
+}
+
+const FORGETFUL = "This browser does not let the page remember your report, and answering twice with fresh noise would weaken your protection. Nothing was sent.";
+
+function memoryOr(storage) {
+  try {
+    const found = storage ?? globalThis.localStorage;
+    if (found) return found;
+  } catch { /* told below */ }
+  throw new AnswerError(FORGETFUL);
+}
+
+function write(survey, storage, { id, value, delivered }) {
+  try {
+    memoryOr(storage).setItem(keyOf(survey), JSON.stringify({ id, value, delivered }));
+  } catch (error) {
+    throw error instanceof AnswerError ? error : new AnswerError(FORGETFUL);
+  }
+}
+
+// Sends a report; null, or a sentence that says why it was not taken.
+async function delivered(address, { id, value }) {
+  let response;
+  try {
+    response = await fetch(address, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ id, value }),
+      credentials: "omit",
+      referrerPolicy: "no-referrer",
+      cache: "no-store",
+    });
+  } catch {
+    return "The collector could not be reached.";
+  }
+  return response.ok ? null : refusal(response);
+}
+
+// The sentence of an answer that says no.
+export async function refusal(response) {
+  const { error } = await response.json().catch(() => ({}));
+  const sentence = typeof error === "string" && error ? error : `the collector answered with status ${response.status}`;
+  return `${sentence[0].toUpperCase()}${sentence.slice(1).replace(/\.$/, "")}.`;
+}

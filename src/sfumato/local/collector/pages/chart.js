@@ -1,0 +1,72 @@
+// Small charts in SVG, drawn at the width they are shown at; colours come from the style sheet by class.
+
+const SVG = "http://www.w3.org/2000/svg";
+const TICK_ROOM = 64;
+
+export function make(tag, attributes = {}, ...children) {
+  return filled(document.createElement(tag), attributes, children);
+}
+
+export function shape(tag, attributes = {}, ...children) {
+  return filled(document.createElementNS(SVG, tag), attributes, children);
+}
+
+function filled(made, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children);
+  return made;
+}
+
+// Round numbers from low to high, about `wanted` of them, none closer than `least`.
+export function ticks(low, high, wanted, least = 0) {
+  const rough = Math.max((high - low) / Math.max(wanted, 1), least, Number.MIN_VALUE);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((digit) => digit * power).find((one) => one >= rough * (1 - 1e-9));
+  const found = [];
+  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i++) found.push(i * step || 0);
+  return found;
+}
+
+// An empty chart: x from low to high in steps of `step` (each with room of its own), y from 0 to `top`.
+export function frame({ holder, height, low, high, step, top, showsShares = true, label }) {
+  const width = Math.max(holder.clientWidth, 240);
+  const edges = { left: showsShares ? 46 : 6, right: width - 8, top: 10, bottom: height - 24 };
+  const x = (value) => edges.left + ((value - low + step / 2) / (high - low + step)) * (edges.right - edges.left);
+  const y = (share) => edges.bottom - (Math.min(share, top) / top) * (edges.bottom - edges.top);
+  const root = shape("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label });
+  for (const share of showsShares ? ticks(0, top, 4) : [0]) {
+    root.append(shape("line", { class: "grid", x1: edges.left, x2: edges.right, y1: y(share), y2: y(share) }));
+    if (showsShares) root.append(shape("text", { x: edges.left - 6, y: y(share) + 4, "text-anchor": "end" }, percent(share, top)));
+  }
+  for (const value of ticks(low, high, (edges.right - edges.left) / TICK_ROOM, step)) {
+    root.append(shape("text", { x: x(value), y: height - 6, "text-anchor": "middle" }, whole.format(value)));
+  }
+  holder.replaceChildren(root);
+  return { root, x, y, edges, slot: ((edges.right - edges.left) * step) / (high - low + step) };
+}
+
+// One path for all bars: [value, share] each, as wide as their slot allows.
+export function bars({ x, y, slot }, pairs, name) {
+  const half = slot > 4 ? (slot - Math.min(2, slot / 4)) / 2 : slot / 2;
+  const parts = pairs.filter(([, share]) => share > 0).map(([value, share]) =>
+    `M${fixed(x(value) - half)} ${fixed(y(0))}V${fixed(y(share))}H${fixed(x(value) + half)}V${fixed(y(0))}Z`);
+  return shape("path", { class: name, d: parts.join("") });
+}
+
+export const fixed = (number) => number.toFixed(2);
+export const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 6, useGrouping: false });
+export const count = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+
+// A share in per cent, with as many decimals as the scale asks for.
+export function percent(share, scale = share) {
+  const digits = scale >= 0.1 || scale === 0 ? 0 : Math.min(6, Math.ceil(-Math.log10(scale)));
+  return `${(100 * share).toFixed(digits)}%`;
+}
+
+// Draws now, and again whenever the width changes.
+export function redrawn(holder, draw) {
+  let width = 0;
+  new ResizeObserver(() => {
+    if (holder.clientWidth && holder.clientWidth !== width) draw((width = holder.clientWidth));
+  }).observe(holder);
+}

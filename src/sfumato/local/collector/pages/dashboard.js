@@ -1,0 +1,145 @@
+// The administrator's page: asks for the results every few seconds while it is looked at, and shows them.
+
+import { refusal } from "./answer.js";
+import { count, make } from "./chart.js";
+import { showResults } from "./results.js";
+
+const element = (id) => document.getElementById(id);
+const name = decodeURIComponent(location.pathname.split("/").at(-1));
+const surveys = new URL("../api/surveys", location.href);
+const TOKEN = "sfumato:token";
+const EVERY = 4000;
+
+let shown = null;
+let timer = 0;
+let asking = false;
+
+// An answer of the collector that ends the asking: the token is wrong, or there is no such survey.
+class Refused extends Error {
+  constructor(sentence, needsToken) {
+    super(sentence);
+    this.needsToken = needsToken;
+  }
+}
+
+// The token leaves the address bar at once, so that it is not copied, bookmarked or kept in the history.
+function takeToken() {
+  const given = new URLSearchParams(location.hash.slice(1)).get("token");
+  if (given === null) return;
+  history.replaceState(null, "", location.pathname + location.search);
+  remember(given);
+}
+
+let token = "";
+function remember(given) {
+  token = given.trim();
+  try {
+    sessionStorage.setItem(TOKEN, token);
+  } catch { /* kept for as long as the page lives */ }
+}
+
+function recall() {
+  try {
+    token ||= sessionStorage.getItem(TOKEN) ?? "";
+  } catch { /* nothing was kept */ }
+}
+
+function say(sentence) {
+  if (element("notice").textContent !== sentence) element("notice").textContent = sentence;
+  element("notice").hidden = !sentence;
+}
+
+async function ask(address) {
+  const headers = { Authorization: `Bearer ${token}` };
+  const response = await fetch(address, { headers, credentials: "omit", cache: "no-store" });
+  if (response.status === 401) throw new Refused("The collector does not accept this token. Type the right one.", true);
+  if (!response.ok) throw new Refused(await refusal(response), false);
+  return response.json();
+}
+
+async function refresh() {
+  clearTimeout(timer);
+  if (asking || document.hidden) return;
+  if (!isUsable(token)) {
+    say(token ? "This token cannot be right: it holds spaces or letters that no token has." : "");
+    element("token-form").hidden = false;
+    return;
+  }
+  asking = true;
+  try {
+    await update();
+    timer = setTimeout(refresh, EVERY);
+  } catch (error) {
+    settle(error);
+  } finally {
+    asking = false;
+  }
+}
+
+const isUsable = (text) => /^[!-~]+$/.test(text);
+
+function settle(error) {
+  if (error instanceof Refused && error.needsToken) {
+    say(error.message);
+    element("token-form").hidden = false;
+    element("token").focus();
+    return;
+  }
+  const sentence = error instanceof Refused ? error.message : "The collector cannot be reached.";
+  if (!(error instanceof Refused) && !(error instanceof TypeError)) throw error;
+  say(`${sentence} ${shown ? `What is shown is of ${shown.time}. ` : ""}The page keeps asking.`);
+  timer = setTimeout(refresh, EVERY);
+}
+
+async function update() {
+  const { surveys: all } = await ask(surveys);
+  element("token-form").hidden = true;
+  const survey = all.find((one) => one.name === name);
+  if (!survey) throw new Refused(`There is no survey called “${name}” here.`, false);
+  showState(survey);
+  if (survey.reports >= survey.smallest_batch && survey.reports !== shown?.reports) {
+    const results = await ask(`${surveys.href}/${encodeURIComponent(name)}/results`);
+    showResults(results, survey);
+    showReports(results.reports, survey.smallest_batch);
+    shown = { reports: results.reports };
+  }
+  const time = new Date().toLocaleTimeString("en-GB");
+  if (shown) shown.time = time;
+  element("updated").textContent = `Asked at ${time}; the page asks again every ${EVERY / 1000} seconds while it is looked at.`;
+  say("");
+}
+
+function showState({ question, reports, smallest_batch: smallest, open, ends }) {
+  document.title = `Results: ${question}`;
+  element("question").textContent = question;
+  element("state").textContent = open ? "open" : "closed";
+  const end = ends === null ? "" : new Date(ends).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
+  element("ends").replaceChildren(ends === null ? "no end is set" : make("time", { datetime: ends }, `${open ? "ends" : "ended"} ${end}`));
+  if (reports !== shown?.reports) showReports(reports, smallest);
+  element("figures").hidden = false;
+}
+
+function showReports(reports, smallest) {
+  const lacking = Math.max(0, smallest - reports);
+  element("reports").textContent = count.format(reports);
+  element("needed").textContent = lacking
+    ? `${count.format(lacking)} more needed: results appear from ${count.format(smallest)} on`
+    : "";
+  Object.assign(element("progress"), { hidden: !lacking, value: Math.min(1, reports / smallest) });
+  for (const one of document.querySelectorAll(".facts .result")) one.hidden = Boolean(lacking);
+}
+
+element("token-form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  remember(element("token").value);
+  element("token").value = "";
+  refresh();
+});
+document.addEventListener("visibilitychange", refresh);
+addEventListener("hashchange", () => {
+  takeToken();
+  refresh();
+});
+takeToken();
+recall();
+refresh();

@@ -1,0 +1,168 @@
+// A results document as figures, charts, a table and a file.
+
+import { count, fixed, frame, bars, make, percent, redrawn, shape, whole } from "./chart.js";
+
+const element = (id) => document.getElementById(id);
+const HEIGHT = 260;
+const MOST_ROWS = 2000;
+const WIDEST_WHISKER = 5;
+// Where bars are narrower than this, lines would hide them; intervals are then pale columns behind.
+const ROOM_FOR_LINES = 7;
+// Intervals much longer than the bars would squeeze these flat; they are cut off at this multiple of the longest bar.
+const MOST_ABOVE_BARS = 3;
+
+let results = null;
+let scale = null;
+
+export function showResults(document, survey) {
+  const first = results === null;
+  results = document;
+  const values = results.cells.map(({ value }) => value);
+  scale = { low: values[0], high: values.at(-1), step: survey.step };
+  element("results").hidden = false;
+  showFigures();
+  showTrust(survey);
+  showTable();
+  if (!first) return draw();
+  redrawn(element("shares"), draw);
+  element("download").addEventListener("click", download);
+  for (const id of ["shares", "cdf"]) {
+    element(id).addEventListener("pointermove", (event) => point(event, id));
+    element(id).addEventListener("pointerleave", () => point(null, id));
+  }
+}
+
+// As many decimals as the interval is sure of, and one more.
+function rounded({ value, low, high }) {
+  const width = high - low;
+  const digits = width > 0 ? Math.max(0, Math.min(6, 1 - Math.floor(Math.log10(width)))) : 2;
+  return [value, low, high].map((one) => one.toFixed(digits));
+}
+
+const sureness = () => percent(results.confidence);
+const confidence = () => `with ${sureness()} confidence`;
+
+function showFigures() {
+  const [mean, low, high] = rounded(results.mean);
+  element("mean").textContent = mean;
+  element("mean-interval").textContent = `${low} to ${high}`;
+  results.quantiles.forEach((quantile, i) => {
+    element(`quartile-${i + 1}`).textContent = whole.format(quantile.value);
+    element(`quartile-${i + 1}-interval`).textContent = `${whole.format(quantile.low)} to ${whole.format(quantile.high)}`;
+  });
+}
+
+function showTrust(survey) {
+  const { reached, gap, one_report_moves: moves } = results;
+  const missing = gap === null ? "an unknown amount" : `at most ${Number(gap).toExponential(0)}`;
+  element("certificate").classList.toggle("warning", !reached);
+  element("certificate").textContent = reached
+    ? `The estimate is the best there is: its certificate was reached (${missing} of log likelihood per report is left to gain).`
+    : `The solver stopped before its certificate was reached (${missing} of log likelihood per report is left to gain): do not rely on these figures.`;
+  element("forged").hidden = moves === null;
+  if (moves !== null) element("forged").textContent = forgedWeight(moves, results.reports);
+  element("promise").textContent =
+    `Noise with ε = ${survey.epsilon} was added before reports left people’s devices. Each interval holds ${confidence()}, noise and the choice of people included.`;
+}
+
+function forgedWeight(moves, reports) {
+  const people = moves < 10 ? String(Number(moves.toPrecision(2))) : count.format(moves);
+  return `One forged report can weigh as much as ${people} ${people === "1" ? "person" : "people"} in a single answer ` +
+    `of the unbiased estimate: ${percent(moves / reports, 0.05)} of the ${count.format(reports)} reports so far.`;
+}
+
+function showTable() {
+  const hundredths = (share) => (100 * share).toFixed(2);
+  const interval = ({ low, high }) => `${hundredths(low)} – ${hundredths(high)}`;
+  const rows = results.cells.slice(0, MOST_ROWS).map((cell, i) => make("tr", {},
+    make("th", { scope: "row" }, whole.format(cell.value)),
+    make("td", {}, hundredths(cell.share)), make("td", {}, interval(cell)),
+    make("td", {}, hundredths(results.cdf[i].share)), make("td", {}, interval(results.cdf[i]))));
+  element("rows").replaceChildren(...rows);
+  element("rows-note").textContent = results.cells.length > MOST_ROWS
+    ? `The first ${count.format(MOST_ROWS)} of ${count.format(results.cells.length)} answers; the file holds all.` : "";
+}
+
+function draw() {
+  drawShares();
+  drawCdf();
+}
+
+function drawShares() {
+  const { cells } = results;
+  const [longest, highest] = ["share", "high"].map((key) => largest(cells, key));
+  const top = Math.min(1, highest * 1.05, longest * MOST_ABOVE_BARS);
+  const label = `Bars: the estimated share of people with each answer, from ${scale.low} to ${scale.high}. The table below holds all figures.`;
+  const chart = frame({ holder: element("shares"), height: HEIGHT, ...scale, top, label });
+  chart.top = top;
+  const narrow = chart.slot < ROOM_FOR_LINES;
+  if (narrow) chart.root.append(columns(chart, cells));
+  chart.root.append(bars(chart, cells.map(({ value, share }) => [value, share]), "bars"));
+  if (!narrow) chart.root.append(whiskers(chart, cells));
+  const cut = highest > top ? " Intervals that reach the top go on beyond it: with so much noise single answers are unsure, while the curve below, the mean and the quartiles say more." : "";
+  element("shares-note").textContent = `Bars: estimated share of people; ${narrow ? "pale columns" : "lines"}: intervals, ${confidence()} for each answer.${cut}`;
+}
+
+const largest = (cells, key) => cells.reduce((most, cell) => Math.max(most, cell[key]), 1e-9);
+
+function columns({ x, y, slot }, cells) {
+  const parts = cells.filter(({ low, high }) => high > low).map(({ value, low, high }) =>
+    `M${fixed(x(value) - slot / 2)} ${fixed(y(low))}V${fixed(y(high))}h${fixed(slot)}V${fixed(y(low))}Z`);
+  return shape("path", { class: "band", d: parts.join("") });
+}
+
+function whiskers({ x, y, slot, top }, cells) {
+  const half = Math.min(WIDEST_WHISKER, slot / 3);
+  const parts = cells.filter(({ low, high }) => high > low).map(({ value, low, high }) => {
+    const [at, from, to] = [x(value), y(Math.max(0, low)), y(high)].map(fixed);
+    const end = (share, place) => (share > 0 && share <= top ? `M${fixed(x(value) - half)} ${place}h${fixed(2 * half)}` : "");
+    return `M${at} ${from}V${to}${end(low, from)}${end(high, to)}`;
+  });
+  return shape("path", { class: "whiskers", d: parts.join("") });
+}
+
+function drawCdf() {
+  const { cdf, quantiles } = results;
+  const label = `A rising line: the estimated share of people with at most each answer, from ${scale.low} to ${scale.high}. The table below holds all figures.`;
+  const chart = frame({ holder: element("cdf"), height: HEIGHT, ...scale, top: 1, label });
+  const { root, x, y, edges } = chart;
+  const line = (key) => cdf.map((one) => [x(one.value - scale.step / 2), x(one.value + scale.step / 2), y(Math.max(0, one[key]))].map(fixed));
+  const forth = (points) => points.map(([left, right, height]) => `${left} ${height}L${right} ${height}`).join("L");
+  const back = (points) => points.toReversed().map(([left, right, height]) => `${right} ${height}L${left} ${height}`).join("L");
+  root.append(shape("path", { class: "band", d: `M${forth(line("high"))}L${back(line("low"))}Z` }));
+  root.append(shape("path", { class: "steps", d: `M${forth(line("share"))}` }));
+  for (const { value, share } of quantiles) {
+    root.append(shape("path", { class: "quartile", fill: "none", d: `M${edges.left} ${fixed(y(share))}H${fixed(x(value))}V${edges.bottom}` }));
+  }
+  element("cdf-note").textContent = `Line: estimate; band: intervals, ${confidence()} for each answer; dashed: the quartiles.`;
+}
+
+// The answer under the mouse, and its figures beside the chart.
+function point(event, id) {
+  const [holder, tip] = [element(id), element(`${id}-tip`)];
+  holder.querySelector(".pointed")?.remove();
+  tip.textContent = "";
+  if (!event) return;
+  const root = holder.querySelector("svg");
+  const [left, right] = [46, root.clientWidth - 8];
+  const list = id === "cdf" ? results.cdf : results.cells;
+  const place = event.clientX - root.getBoundingClientRect().left;
+  const which = Math.floor(((place - left) / (right - left)) * list.length);
+  if (!list[which]) return;
+  const width = (right - left) / list.length;
+  root.append(shape("rect", { class: "pointed", x: left + which * width, y: 10, width: Math.max(1, width), height: HEIGHT - 34 }));
+  const { value, share, low, high } = list[which];
+  tip.textContent = `${id === "cdf" ? "Up to " : ""}${whole.format(value)}: ${percent(share, 0.01)} (${percent(low, 0.01)} to ${percent(high, 0.01)})`;
+}
+
+export function csvOf({ cells, cdf }) {
+  const head = "value,share,low,high,cumulative_share,cumulative_low,cumulative_high";
+  const rows = cells.map(({ value, share, low, high }, i) => [value, share, low, high, cdf[i].share, cdf[i].low, cdf[i].high].join(","));
+  return `${[head, ...rows].join("\n")}\n`;
+}
+
+function download() {
+  const address = URL.createObjectURL(new Blob([csvOf(results)], { type: "text/csv" }));
+  make("a", { href: address, download: `${results.survey.name}.csv` }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}

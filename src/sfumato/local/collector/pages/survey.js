@@ -1,0 +1,151 @@
+// The participant's page: asks, shows what the noise does, sends the noisy number and says what was sent.
+
+import { answer, AnswerError, refusal, remembered, sendAgain, sizeOf } from "./answer.js";
+import { bars, frame, make, redrawn, shape, whole } from "./chart.js";
+import { chances, protection } from "./noise.js";
+
+const element = (id) => document.getElementById(id);
+const name = decodeURIComponent(location.pathname.split("/").at(-1));
+const home = new URL(`../api/surveys/${encodeURIComponent(name)}`, location.href);
+const address = `${home.href}/reports`;
+const PICTURE_HEIGHT = 170;
+const COLUMN = 5;
+
+let survey = null;
+let justSent = null;
+
+function show(sentence) {
+  element("notice").textContent = sentence;
+  element("notice").hidden = !sentence;
+}
+
+async function open() {
+  let response;
+  try {
+    response = await fetch(home, { credentials: "omit", cache: "no-store" });
+  } catch {
+    show("The collector cannot be reached. Check your connection and load this page again; nothing was sent.");
+    return;
+  }
+  if (response.status === 404) show(`There is no survey called “${name}” here. Check the address you were given.`);
+  else if (!response.ok) show(await refusal(response));
+  else begin(await response.json());
+}
+
+function begin(found) {
+  survey = found;
+  document.title = survey.question;
+  element("question").textContent = survey.question;
+  element("claim").textContent = `${survey.claim[0].toUpperCase()}${survey.claim.slice(1)}.`;
+  element("epsilon").textContent = survey.epsilon;
+  recall();
+  if (survey.mechanism !== "geometric") {
+    show("This survey asks for a kind of noise that this page does not make; answer it with the program instead.");
+    return;
+  }
+  element("about").hidden = false;
+  element("protection").textContent = protection(survey);
+  if (!survey.open) show("This survey is closed. It takes no more answers, and nothing is sent from this page.");
+  else offer();
+}
+
+function offer() {
+  const { min, max, step } = survey;
+  Object.assign(element("value"), { min, max, step, inputMode: min < 0 ? "text" : "numeric" });
+  element("range").textContent = `A whole number from ${min} to ${max}${step > 1 ? `, in steps of ${step}` : ""}.`;
+  element("form").hidden = false;
+  element("form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    send(() => answer(survey, typed(), { address }));
+  });
+  element("again").addEventListener("click", () => send(() => sendAgain(survey, { address })));
+  element("value").addEventListener("input", () => {
+    justSent = null;
+    element("problem").textContent = "";
+    element("value").removeAttribute("aria-invalid");
+    draw();
+  });
+  redrawn(element("picture"), draw);
+}
+
+const typed = () => (element("value").value.trim() === "" ? NaN : Number(element("value").value));
+
+function isAllowed(value) {
+  const code = (value - survey.min) / survey.step;
+  return Number.isInteger(code) && code >= 0 && code < sizeOf(survey);
+}
+
+async function send(work) {
+  for (const id of ["send", "again"]) element(id).disabled = true;
+  element("problem").textContent = "";
+  try {
+    const report = await work();
+    justSent = report.delivered ? report.value : null;
+    tell(report);
+    draw();
+  } catch (error) {
+    if (!(error instanceof AnswerError)) throw error;
+    element("problem").textContent = error.message;
+    element("value").setAttribute("aria-invalid", "true");
+    element("value").focus();
+  } finally {
+    for (const id of ["send", "again"]) element(id).disabled = false;
+  }
+}
+
+function recall() {
+  try {
+    const report = remembered(survey);
+    if (report) tell({ ...report, earlier: true });
+  } catch (error) {
+    if (!(error instanceof AnswerError)) throw error;
+    show(error.message);
+  }
+}
+
+// What was sent, or waits to be.
+function tell({ value, delivered, problem, earlier }) {
+  const number = make("b", {}, whole.format(value));
+  const [before, after] = delivered
+    ? ["Your answer stays here; ", earlier ? " was sent from this browser before." : " was sent. Thank you."]
+    : ["Your answer stays here; ", " has not reached the collector yet."];
+  element("sent-text").replaceChildren(before, number, after);
+  element("sent-more").textContent = delivered && !problem
+    ? "If you answer again, the same number is sent again and counted once, whatever you type."
+    : `${problem ? `${problem} ` : ""}The same number will be sent next time; no new noise is drawn.`;
+  element("again").hidden = delivered || !survey.open;
+  element("sent").classList.toggle("waiting", !delivered);
+  element("sent").hidden = false;
+}
+
+// How likely each number is to be sent for the typed answer, or for one in the middle as an example.
+function draw() {
+  const { min, max, step } = survey;
+  const size = sizeOf(survey);
+  const chosen = isAllowed(typed());
+  const value = chosen ? typed() : min + step * Math.floor((size - 1) / 2);
+  const holder = element("picture");
+  const together = Math.max(1, Math.ceil((size * COLUMN) / Math.max(holder.clientWidth, 240)));
+  const pairs = chances(survey, (value - min) / step, together);
+  const top = Math.max(...pairs.map(([, chance]) => chance)) * 1.18;
+  const label = `How likely each number from ${min} to ${max} is to be sent if the answer is ${value}.`;
+  const picture = frame({ holder, height: PICTURE_HEIGHT, low: min, high: max, step, top, showsShares: false, label });
+  picture.root.append(bars({ ...picture, slot: picture.slot * together }, pairs, "bars"));
+  mark(picture, value, chosen ? "your answer" : "an answer", "answer");
+  if (justSent !== null) picture.root.append(triangle(picture.x(justSent), picture.edges.bottom));
+  const sent = justSent === null ? "" : ` The triangle marks the number that was sent, ${whole.format(justSent)}.`;
+  element("caption").textContent = chosen
+    ? `How likely each number is to be sent in place of ${value}. Drawn here; typing sends nothing.${sent}`
+    : `How likely each number is to be sent if the answer is, for example, ${value}. Type yours to see it; typing sends nothing.`;
+}
+
+function mark({ root, x, edges }, value, words, kind) {
+  const place = x(value);
+  root.append(shape("line", { class: kind, x1: place, x2: place, y1: edges.top + 6, y2: edges.bottom }));
+  const anchor = place < edges.left + 50 ? "start" : place > edges.right - 50 ? "end" : "middle";
+  root.append(shape("text", { class: "name", x: place, y: edges.top + 2, "text-anchor": anchor }, words));
+}
+
+const triangle = (x, y) => shape("path", { class: "reported", d: `M${x} ${y - 11}l6 11h-12z` });
+
+open();

@@ -168,5 +168,5 @@ def test_true_answers_are_read_on_the_axis_itself(tmp_path: Path) -> None:
     assert survey.lowest_report < survey.min
     answers, name = read_answers(csv(tmp_path, "id,age\na,2\nb,10\nc,4.0\n"), survey, "age")
     assert (answers.tolist(), name) == ([2, 10, 4], "age")
-    with pytest.raises(DataError, match="row 1, column 'age': '0' is out of range; expected .* 2 to 10"):
+    with pytest.raises(DataError, match=r"row 1, column 'age': '0' is out of range; expected .* 2 to 10"):
         read_answers(csv(tmp_path, "age\n0\n"), survey)

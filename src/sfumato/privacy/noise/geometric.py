@@ -60,7 +60,7 @@ class Cumulative(Digits):
     def floor(self, which: int, words: int) -> int:
         """As for any number, but at once where F(k) is within 2^(−64·words) of 1, however many digits that is away."""
         if not self.truncated and not self.times and self.epsilon * (which + 1) >= MORE_THAN_LN_2 * WORD * words:
-            return 2 ** (WORD * words) - 1
+            return int(2 ** (WORD * words) - 1)
         return super().floor(which, words)
 
     def exponent(self) -> Decimal:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -207,3 +208,20 @@ def test_a_channel_is_spelled_and_read_back(name: str) -> None:
     channel = make_channel(name, 12, 0.1)
     assert parse_channel(channel.spec()) == make_channel(name, 12, Fraction(1, 10))
     assert channel.spec()["epsilon"] == "1/10"
+
+
+@pytest.mark.parametrize("name", CHANNELS)
+@given(st.integers(1, 200), st.fractions(Fraction(1, 1000), 20))
+def test_no_claim_is_rounded_down(name: str, size: int, epsilon: Fraction) -> None:
+    """A third is not 0.3333333333333333, which is below it."""
+    claim = make_channel(name, size, epsilon).claim
+    if name == "laplace" and size > 1:
+        with localcontext(prec=50):
+            decimal = Decimal(epsilon.numerator) / epsilon.denominator
+            assert Decimal(str(claim.epsilon)) >= decimal * (size - 2) + (2 * (decimal / 2).exp() - 1).ln()
+    else:
+        steps = size - 1 if name in ("geometric", "laplace") else min(size - 1, 1)
+        assert Fraction(str(claim.epsilon)) >= epsilon * steps
+    if claim.per_unit is not None:
+        assert Fraction(str(claim.per_unit)) >= epsilon
+    assert claim.epsilon <= float(epsilon) * (size - 1) * (1 + 1e-12)

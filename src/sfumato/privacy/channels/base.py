@@ -6,8 +6,10 @@ written out, because every product with it takes one pass. Products run along th
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -18,8 +20,6 @@ from sfumato.privacy.loss import exact
 from sfumato.privacy.noise import SystemSource
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from numpy.typing import NDArray
 
     from sfumato.privacy.claims import LocalDP
@@ -30,6 +30,12 @@ if TYPE_CHECKING:
 LARGEST_SIZE = 2**31 - 1
 SMALLEST = 1e-290
 """Expected shares of reports are taken to be at least this, so that no quotient leaves the floating-point range."""
+
+
+def stated(epsilon: Fraction) -> float:
+    """ε as a claim states it: the nearest number that, as it is spelled, is not below."""
+    nearest = float(epsilon)
+    return nearest if Fraction(str(nearest)) >= epsilon else math.nextafter(nearest, math.inf)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from sfumato.compiled import compiled
-from sfumato.privacy.channels.base import SMALLEST, Channel
+from sfumato.privacy.channels.base import SMALLEST, Channel, stated
 from sfumato.privacy.claims import LocalDP
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ class Kernel(Channel):
 
     @property
     def claim(self) -> LocalDP:
-        return LocalDP(epsilon=float(self.exact_epsilon * (self.size - 1)), per_unit=float(self.exact_epsilon))
+        return LocalDP(epsilon=stated(self.exact_epsilon * (self.size - 1)), per_unit=stated(self.exact_epsilon))
 
     @cached_property
     def unfilter_bands(self) -> Floats:

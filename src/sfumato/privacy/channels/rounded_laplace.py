@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from sfumato.errors import ParameterError
+from sfumato.privacy.channels.base import stated
 from sfumato.privacy.channels.kernel import Kernel
 from sfumato.privacy.claims import LocalDP
 from sfumato.privacy.noise.geometric import draw_geometric
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from sfumato.privacy.noise import Source
 
 MOST_EPSILON = 20
+ROUNDINGS = 1e-14
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,11 +67,13 @@ class RoundedLaplace(Kernel):
 
     @property
     def claim(self) -> LocalDP:
-        epsilon, steps = float(self.exact_epsilon), self.size - 1
-        first = math.log1p(2 * math.expm1(epsilon / 2))
-        # Rounded up, so that the claim is never below what holds.
-        whole = math.nextafter(epsilon * (steps - 1) + first, math.inf) if steps else 0.0
-        return LocalDP(epsilon=min(whole, epsilon * steps), per_unit=epsilon)
+        steps, per_unit = self.size - 1, stated(self.exact_epsilon)
+        if not steps:
+            return LocalDP(epsilon=0.0, per_unit=per_unit)
+        first = math.log1p(2 * math.expm1(float(self.exact_epsilon) / 2))
+        # Raised by more than the few roundings can take away, so that the claim is never below what holds.
+        whole = (float(self.exact_epsilon) * (steps - 1) + first) * (1 + ROUNDINGS)
+        return LocalDP(epsilon=min(whole, stated(self.exact_epsilon * steps)), per_unit=per_unit)
 
     def _draw(self, values: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
         count = len(values)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from sfumato.privacy.channels.base import Channel
+from sfumato.privacy.channels.base import Channel, stated
 from sfumato.privacy.claims import LocalDP
 from sfumato.privacy.noise.digits import Digits, decimal
 from sfumato.privacy.noise.uniform import draw_below, draw_coins
@@ -64,7 +64,7 @@ class Window(Channel):
 
     @property
     def claim(self) -> LocalDP:
-        return LocalDP(epsilon=float(self.exact_epsilon) if self.size > 1 else 0.0)
+        return LocalDP(epsilon=stated(self.exact_epsilon) if self.size > 1 else 0.0)
 
     @cached_property
     def chances(self) -> tuple[float, float]:

@@ -128,8 +128,7 @@ class Release:
         if self.deviation is None:
             if self.channel is None:
                 return self.distributions
-            published = np.maximum(self.histograms, 0)
-            return shares(Undoing(self.channel, published.sum(axis=0), known).counts(published))
+            return Undoing(self.channel, self.histograms.sum(axis=0), known).beliefs(self.histograms)
         overall = shares(np.maximum(self.overall, 0))
         away = self.distributions - overall
         weight = np.maximum(self.histograms, 0).sum(axis=1)

@@ -7,7 +7,7 @@ The recipient of a release and its adversary use the same estimate.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,13 +15,20 @@ import numpy as np
 from sfumato.privacy.distances import shares
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from sfumato.privacy.channels import Channel
 
     Floats = NDArray[np.float64]
+    Way = Callable[[Floats], Floats]
 
 MOST_UPDATES = 300
+WEIGHTS = (0.25, 1.0, 4.0, 16.0, 64.0, 256.0)
+"""How many rows the belief that a group is like everybody may weigh."""
+WEIGHED_UPDATES = 40
+TRIED_ROWS = 1_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,24 +51,67 @@ class Undoing:
         return np.asarray(self._explaining(self.published[None], uniform)[0])
 
     def counts(self, published: Floats) -> Floats:
-        """The estimated counts of true values in each group of rows: (groups, values).
+        """The estimated counts of true values in each region: (regions, values).
 
-        A group is believed to be like everybody, as far as its published values do not contradict that. From there,
-        one Bayesian update makes use of what its very rows report: for a single row this is the posterior given its
-        report, for a large group it stays with the group's own distribution.
+        A region is taken to be like everybody, as far as its published values do not contradict that; one more update
+        makes use of the rest of what they say.
         """
         counts = np.maximum(published, 0)
-        belief = self._explaining(counts, np.tile(self.overall, (len(counts), 1)))
-        return np.asarray(self.channel.update(belief, shares(counts)) * counts.sum(axis=1, keepdims=True))
+        found = self.channel.update(self._explaining(counts), shares(counts))
+        return np.asarray(found * counts.sum(axis=1, keepdims=True))
 
-    def _explaining(self, counts: Floats, start: Floats) -> Floats:
-        """Bayesian updates of each start until it explains its counts as well as the truth would on average.
+    def beliefs(self, published: Floats) -> Floats:
+        """What to believe about a person in each group of rows that look alike: (groups, values).
+
+        The other rows of the group say what to expect of the person, and then the person's own row says more: Bayes'
+        rule, exact for a person who is alone. There are several ways to expect something from other rows. The one
+        that foretells left-out rows of the release best is used, for all groups alike.
+        """
+        groups = np.maximum(published, 0)
+        rows = groups.sum(axis=1, keepdims=True)
+        others = groups * np.maximum(rows - 1, 0) / np.maximum(rows, 1)
+        expected = self._best_way(groups)(others)
+        return shares(self.channel.update(expected, shares(groups)))
+
+    def _best_way(self, groups: Floats) -> Way:
+        """How to expect something of a row from others: the mean log probability of left-out rows decides.
+
+        Another way than to take everybody for alike must be better by more than its standard error.
+        """
+        ways: list[Way] = [self._alike, self._explaining]
+        ways += [partial(self._weighed, weight=weight) for weight in WEIGHTS]
+        several = groups[groups.sum(axis=1) >= 2]
+        if not len(several):
+            return self._alike
+        upto = np.cumsum(several)
+        tried = np.searchsorted(upto, (np.arange(TRIED_ROWS) + 0.5) / TRIED_ROWS * upto[-1], side="right")
+        group, value = np.divmod(tried, self.channel.size)
+        others, row = several[group], np.arange(TRIED_ROWS)
+        others[row, value] = np.maximum(others[row, value] - 1, 0)
+        logs = np.log([self.channel.spread(way(others))[row, value] for way in ways])
+        better = logs - logs[0]
+        sure = better.mean(axis=1) > better.std(axis=1) / np.sqrt(TRIED_ROWS)
+        return ways[int(np.argmax(np.where(sure, better.mean(axis=1), 0.0)))]
+
+    def _alike(self, counts: Floats) -> Floats:
+        return np.tile(self.overall, (len(counts), 1))
+
+    def _weighed(self, counts: Floats, weight: float) -> Floats:
+        """Updates towards the likeliest distribution, of which everybody's is a part that weighs so many rows."""
+        found, reported, rows = self._alike(counts), shares(counts), counts.sum(axis=1, keepdims=True)
+        for _ in range(WEIGHED_UPDATES):
+            found = (rows * self.channel.update(found, reported) + weight * self.overall) / (rows + weight)
+        return found
+
+    def _explaining(self, counts: Floats, start: Floats | None = None) -> Floats:
+        """Bayesian updates of everybody's distribution until it explains the counts as well as the truth would.
 
         Twice the log likelihood ratio of the best explanation and the truth is on average the number of values less
         one. Here it is at most 2N Σ q ln(q / pG), since nothing explains more than everything, and at most
         2N ln max g with g = G(q / pG), by which an update multiplies p.
         """
-        found, reported, rows = start.copy(), shares(counts), counts.sum(axis=1)
+        found = self._alike(counts) if start is None else start
+        reported, rows = shares(counts), counts.sum(axis=1)
         left = np.flatnonzero(rows > 0)
         for _ in range(MOST_UPDATES):
             seen, gains = reported[left], self.channel.gains(found[left], reported[left])

@@ -47,7 +47,9 @@ class Lesson:
         Counts below zero say nothing. Rows published with everything suppressed are no examples of anything; they
         tell frequencies where there is nothing else.
         """
-        histograms, rows = release.estimated(np.maximum(release.histograms, 0)), np.maximum(release.weights, 0)
+        histograms, rows = np.maximum(release.histograms, 0), np.maximum(release.weights, 0)
+        if release.channel is not None:
+            histograms = release.beliefs * histograms.sum(axis=1, keepdims=True)
         total = histograms.sum(axis=1)[release.group_of]
         share = np.divide(rows, total, out=np.zeros_like(rows), where=total > 0)
         boxes, counts = _distinct(release.boxes, histograms[release.group_of] * share[:, None])

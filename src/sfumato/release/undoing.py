@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     Way = Callable[[Floats], Floats]
 
 MOST_UPDATES = 300
-WEIGHTS = (0.25, 1.0, 4.0, 16.0, 64.0, 256.0)
+WEIGHTS = (0.5, 4.0, 32.0, 256.0)
 """How many rows the belief that a group is like everybody may weigh."""
-WEIGHED_UPDATES = 40
-TRIED_ROWS = 1_000
+WEIGHED_UPDATES = 30
+TRIED_ROWS = 3_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +76,7 @@ class Undoing:
     def _best_way(self, groups: Floats) -> Way:
         """How to expect something of a row from others: the mean log probability of left-out rows decides.
 
-        Another way than to take everybody for alike must be better by more than its standard error.
+        Another way than to take everybody for alike must be better by more than two standard errors.
         """
         ways: list[Way] = [self._alike, self._explaining]
         ways += [partial(self._weighed, weight=weight) for weight in WEIGHTS]
@@ -90,7 +90,7 @@ class Undoing:
         others[row, value] = np.maximum(others[row, value] - 1, 0)
         logs = np.log([self.channel.spread(way(others))[row, value] for way in ways])
         better = logs - logs[0]
-        sure = better.mean(axis=1) > better.std(axis=1) / np.sqrt(TRIED_ROWS)
+        sure = better.mean(axis=1) > 2 * better.std(axis=1) / np.sqrt(TRIED_ROWS)
         return ways[int(np.argmax(np.where(sure, better.mean(axis=1), 0.0)))]
 
     def _alike(self, counts: Floats) -> Floats:

@@ -1,23 +1,28 @@
 """Do intervals hold what they say they hold, and does geometric noise beat rounded Laplace noise? By simulation.
 
-Intervals are those of the unbiased estimate from reports through geometric noise; an interval that is 0.8 times as
-wide, the broken twin, must be caught. Totals of reports are drawn from their exact law.
+Intervals are those of the unbiased estimate from reports through geometric noise or a square wave; one that is 0.8
+times as wide, the broken twin, must be caught. Totals of reports are drawn from their exact law.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sfumato.local.reconstruct.intervals import delta_intervals
+from sfumato.local.reconstruct.intervals import Band, delta_intervals
 from sfumato.local.reconstruct.likelihood import likelihood
-from sfumato.local.reconstruct.smooth import smooth as smooth_updates
-from sfumato.privacy.channels import TruncatedGeometric, make_channel
+from sfumato.privacy.channels import make_channel
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
+
+    from sfumato.local.reconstruct.solution import Solution
+    from sfumato.privacy.channels import Channel
 
     Floats = NDArray[np.float64]
 
@@ -57,50 +62,53 @@ DISTRIBUTIONS = {"smooth": smooth, "bimodal": bimodal, "heaped": heaped}
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """A distribution of values, ε per unit, and how many people report."""
+    """A mechanism, a distribution of values, ε as the mechanism counts it, and how many people report."""
 
     name: str
+    mechanism: str = "geometric"
     epsilon: float
     people: int
     narrowed: float = 1.0
 
-    def coverage(self, repetitions: int, seed: int | None) -> float:
-        """The share of intervals that hold the truth, over cells where enough people are expected."""
-        truth, channel = DISTRIBUTIONS[self.name](), TruncatedGeometric(size=SIZE, epsilon=self.epsilon)
+    def coverage(self, repetitions: int, seed: int | None) -> tuple[float, float]:
+        """The share of intervals that hold the truth: cells where enough people are expected, and cumulative shares."""
+        truth, channel = DISTRIBUTIONS[self.name](), make_channel(self.mechanism, SIZE, self.epsilon)
         enough = truth * self.people > FEWEST
         values, generator = np.arange(float(SIZE)), np.random.default_rng(seed)
-        held = np.zeros(SIZE)
+        held, upto = np.zeros(SIZE), np.zeros(SIZE)
         for counts in generator.multinomial(self.people, channel.spread(truth), size=repetitions):
-            cells = delta_intervals(channel, counts, values, CONFIDENCE).cells
-            middle, half = (cells.low + cells.high) / 2, self.narrowed * (cells.high - cells.low) / 2
-            held += np.abs(truth - middle) <= half
-        return float(held[enough].mean() / repetitions)
+            likeliest = likelihood(channel, counts / self.people).shares
+            found = delta_intervals(channel, counts, likeliest, values, CONFIDENCE)
+            held += self._holds(found.cells, truth)
+            upto += self._holds(found.cdf, np.cumsum(truth))
+        # The last cumulative share is 1 by definition.
+        cells = float(held[enough].mean() / repetitions) if enough.any() else math.nan
+        return cells, float(upto[:-1].mean() / repetitions)
+
+    def _holds(self, band: Band, truth: Floats) -> NDArray[np.bool_]:
+        middle, half = (band.low + band.high) / 2, self.narrowed * (band.high - band.low) / 2
+        return np.asarray(np.abs(truth - middle) <= half)
 
 
+FEW = [Setting(name=name, epsilon=epsilon, people=100) for name in DISTRIBUTIONS for epsilon in (0.5, 1.0)]
+"""The smallest usual batch, where hardly any cell expects enough people; cumulative shares are looked at."""
 SETTINGS = [
     Setting(name=name, epsilon=epsilon, people=people)
     for name in DISTRIBUTIONS for epsilon in (0.5, 1.0) for people in (10**5, 10**6)
+] + [
+    Setting(name=name, mechanism="square-wave", epsilon=epsilon, people=10**5)
+    for name in DISTRIBUTIONS for epsilon in (1.0, 3.0)
 ]
 TWIN = Setting(name="smooth", epsilon=0.5, people=10**6, narrowed=NARROWED)
 
 
-def distances(mechanism: str, name: str, epsilon: float, repetitions: int, seed: int | None) -> Floats:
-    """The total variation between truth and the likeliest distribution, in each repetition."""
+def distances(
+    mechanism: str, solve: Callable[[Channel, Floats], Solution], name: str, epsilon: float, seed: int | None
+) -> Floats:
+    """The total variation between the truth and what is solved for, in each repetition; a seed repeats the reports."""
     truth, channel = DISTRIBUTIONS[name](), make_channel(mechanism, SIZE, epsilon)
-    draws = np.random.default_rng(seed).multinomial(PEOPLE, channel.spread(truth), size=repetitions)
-    return np.array([np.abs(likelihood(channel, counts / PEOPLE).shares - truth).sum() / 2 for counts in draws])
-
-
-def smoothed(name: str, epsilon: float, repetitions: int, seed: int | None) -> tuple[float, float]:
-    """The mean total variation of the likeliest distribution, and of smoothed updates, from the same reports."""
-    truth, channel = DISTRIBUTIONS[name](), TruncatedGeometric(size=SIZE, epsilon=epsilon)
-    draws = np.random.default_rng(seed).multinomial(PEOPLE, channel.spread(truth), size=repetitions)
-    found = [
-        [np.abs(solve(channel, counts / PEOPLE).shares - truth).sum() / 2 for solve in (likelihood, smooth_updates)]
-        for counts in draws
-    ]
-    plain, smoother = np.mean(found, axis=0)
-    return float(plain), float(smoother)
+    draws = np.random.default_rng(seed).multinomial(PEOPLE, channel.spread(truth), size=COMPARISONS)
+    return np.array([np.abs(solve(channel, counts / PEOPLE).shares - truth).sum() / 2 for counts in draws])
 
 
 CONTESTS = [(name, epsilon) for name in DISTRIBUTIONS for epsilon in (0.5, 1.0)]

@@ -11,8 +11,9 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from benchmarks.timing import Result, at_most, best_of, ratio
-from sfumato.local.reconstruct.em import em
 from sfumato.local.reconstruct.likelihood import likelihood
+from sfumato.local.reconstruct.solution import GAP
+from sfumato.local.reconstruct.updates import em
 from sfumato.local.reports import count_reports, write_reports
 from sfumato.local.survey import Survey
 from sfumato.privacy.channels import TruncatedGeometric
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-GAP = 1e-9
 PEOPLE = 10**6
 REPORTS = 10**7
 PEER_CALLS = 2_000
@@ -57,7 +57,7 @@ def _update(size: int, asked: float) -> Result:
     with threadpool_limits(1):
         alone = best_of(20, dense)
     peer, ours = min(alone, best_of(20, dense)), best_of(500, lambda: channel.update(shares, reported))
-    return _per_call(f"one update on {size:,} values against the dense matrix", asked, peer, ours)
+    return ratio(f"one update on {size:,} values against the dense matrix", asked, peer, ours, unit="µs")
 
 
 def _estimate() -> Iterator[Result]:
@@ -87,12 +87,7 @@ def _perturb() -> Result:
     some = [int(value) for value in values[:PEER_CALLS]]
     peer = best_of(3, lambda: [theirs(value) for value in some]) / PEER_CALLS
     ours = best_of(7, lambda: channel.perturb(values)) / PEOPLE
-    return _per_call("perturbing a value, against OpenDP's bounded geometric", 1_000, peer, ours)
-
-
-def _per_call(what: str, asked: float, peer: float, ours: float) -> Result:
-    got = f"{peer / ours:,.0f}x ({1e6 * peer:.1f} µs against {1e6 * ours:.3g} µs)"
-    return Result(what, f"at least {asked:g}x", got, peer / ours >= asked)
+    return ratio("perturbing a value, against OpenDP's bounded geometric", 1_000, peer, ours, unit="µs")
 
 
 def _count() -> Result:

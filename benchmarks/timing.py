@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,9 +30,10 @@ def best_of(repeats: int, function: Callable[[], object]) -> float:
     return min(times)
 
 
-def ratio(what: str, asked: float, peer: float, ours: float) -> Result:
-    """A speed-up over a peer measured in the same run."""
-    got = f"{peer / ours:,.0f}x ({peer:.2f} s against {ours:.4f} s)"
+def ratio(what: str, asked: float, peer: float, ours: float, unit: Literal["s", "µs"] = "s") -> Result:
+    """A speed-up over a peer measured in the same run, both in seconds, shown in the unit."""
+    times = f"{peer:.2f} s against {ours:.4f} s" if unit == "s" else f"{1e6 * peer:.1f} µs against {1e6 * ours:.3g} µs"
+    got = f"{peer / ours:,.0f}x ({times})"
     return Result(what, f"at least {asked:g}x", got, peer / ours >= asked)
 
 

@@ -45,6 +45,7 @@ _HOMES = {
     "NoGuarantee": "privacy.claims",
     "Original": "methods",
     "Places": "commute.places",
+    "Planner": "local.planning",
     "Prior": "commute.prior",
     "PrivBayes": "methods",
     "PrivTree": "methods",
@@ -74,9 +75,6 @@ _HOMES = {
     "frontier": "trials.frontier",
     "hold_out": "workloads.holdout",
     "measure": "trials.measure",
-    "plan_epsilon": "local.planning",
-    "plan_error": "local.planning",
-    "plan_reports": "local.planning",
     "promised_epsilon": "privacy.dirichlet",
     "propose": "engines.propose",
     "publish_flows": "commute.publication",
@@ -123,6 +121,7 @@ __all__ = [
     "NoGuarantee",
     "Original",
     "Places",
+    "Planner",
     "Prior",
     "PrivBayes",
     "PrivTree",
@@ -152,9 +151,6 @@ __all__ = [
     "frontier",
     "hold_out",
     "measure",
-    "plan_epsilon",
-    "plan_error",
-    "plan_reports",
     "promised_epsilon",
     "propose",
     "publish_flows",
@@ -176,7 +172,7 @@ if TYPE_CHECKING:
     from sfumato.engines import Table, read
     from sfumato.engines.propose import propose
     from sfumato.errors import SfumatoError
-    from sfumato.local.planning import plan_epsilon, plan_error, plan_reports
+    from sfumato.local.planning import Planner
     from sfumato.local.reconstruct.estimate import estimate
     from sfumato.local.reports import count_reports
     from sfumato.local.survey import Survey, read_survey

@@ -14,7 +14,7 @@ from sfumato.commute.flows import Flows
 from sfumato.commute.map import REACHES, draw_map
 from sfumato.commute.places import Places
 
-from ..report.browser import NAMES, Browser, chromium
+from ..report.browser import Browser, needs_browser
 from .test_map import NASTY, counts_by, figures_by, grid, grid_flows, reshuffled, rhode_island, squares
 
 if TYPE_CHECKING:
@@ -23,10 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["rhode_island"]
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(chromium() is None, reason=f"none of {', '.join(NAMES)} is installed"),
-]
+pytestmark = needs_browser
 
 SETTLED = "window.sfumatoMap && sfumatoMap.isSettled()"
 MILE = 1.609344
@@ -41,9 +38,7 @@ STILL = {"name": "prefers-reduced-motion", "value": "reduce"}
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    executable = chromium()
-    assert executable is not None
-    with Browser(executable) as running:
+    with Browser() as running:
         yield running
 
 

@@ -37,9 +37,9 @@ def inverse(matrix: Matrix) -> Matrix:
     return [row[size:] for row in rows]
 
 
-def exact_error(weights: list[Fraction]) -> Fraction:
+def exact_error(matrix: Matrix) -> Fraction:
     """N times the sum of the asymptotic variances for uniform shares: trace J⁻¹ − Σ p²."""
-    columns = [column for column in zip(*channel(weights), strict=True) if any(column)]
+    columns = [column for column in zip(*matrix, strict=True) if any(column)]
     information = [
         [sum((c[i] * c[j] / (sum(c) / 3) for c in columns), Fraction(0)) for j in range(3)] for i in range(3)
     ]
@@ -47,27 +47,33 @@ def exact_error(weights: list[Fraction]) -> Fraction:
     return sum((solved[i][i] for i in range(3)), Fraction(0)) - Fraction(1, 3)
 
 
-@pytest.mark.parametrize("weights", [GEOMETRIC, BETTER])
-def test_both_are_channels_and_as_private_as_each_other(weights: list[Fraction]) -> None:
-    matrix = channel(weights)
-    assert all(sum(row) == 1 for row in matrix)
-    for i in range(2):
-        for one, other in zip(matrix[i], matrix[i + 1], strict=True):
-            assert one <= 2 * other
-            assert other <= 2 * one
+SQUARE = [[Fraction(number, 9) for number in row] for row in ([1, 6, 2], [2, 3, 4], [4, 3, 2])]
+"""A channel with as many reports as values, none of whose columns lies on a ray but the second."""
+
+
+def is_private(matrix: Matrix) -> bool:
+    """Whether rows sum to one and neighbouring ones differ by a factor of at most 2."""
+    pairs = [(one, other) for i in range(2) for one, other in zip(matrix[i], matrix[i + 1], strict=True)]
+    return all(sum(row) == 1 for row in matrix) and all(a <= 2 * b and b <= 2 * a for a, b in pairs)
+
+
+@pytest.mark.parametrize("matrix", [channel(GEOMETRIC), channel(BETTER), SQUARE])
+def test_all_are_channels_and_as_private_as_each_other(matrix: Matrix) -> None:
+    assert is_private(matrix)
+    assert not is_private([matrix[0], matrix[2], matrix[1]])
 
 
 def test_another_channel_has_a_smaller_error_than_the_geometric_one() -> None:
-    assert exact_error(GEOMETRIC) == Fraction(98, 9)
-    assert exact_error(BETTER) == Fraction(1372, 171)
-    assert exact_error(BETTER) < exact_error(GEOMETRIC)
+    assert exact_error(channel(GEOMETRIC)) == Fraction(98, 9)
+    assert exact_error(channel(BETTER)) == Fraction(1372, 171) < Fraction(98, 9)
+    assert exact_error(SQUARE) == Fraction(28, 3) < Fraction(98, 9)
 
 
 def test_the_search_finds_at_least_the_counterexample_and_knows_how_good_it_is() -> None:
     search = Search(epsilon=float(np.log(2)), shares=SHAPES["uniform"](3))
     best = search.best()
-    assert search.error(search.geometric) == pytest.approx(float(exact_error(GEOMETRIC)))
-    assert search.error(best) < float(exact_error(BETTER))
+    assert search.error(search.geometric) == pytest.approx(float(exact_error(channel(GEOMETRIC))))
+    assert search.error(best) < float(exact_error(channel(BETTER)))
     assert search.lower_bound(best) == pytest.approx(search.error(best), rel=PRECISION)
     assert search.deviation(best) < search.deviation(search.geometric)
 
@@ -96,6 +102,6 @@ def test_the_better_channel_is_better_on_samples_too() -> None:
         for _ in range(300):
             found *= (observed / (found @ matrix)) @ matrix.T
         errors[name] = 20_000 * ((found - 1 / 3) ** 2).sum(axis=1).mean()
-    assert errors["geometric"] == pytest.approx(float(exact_error(GEOMETRIC)), rel=0.1)
-    assert errors["better"] == pytest.approx(float(exact_error(BETTER)), rel=0.1)
+    assert errors["geometric"] == pytest.approx(float(exact_error(channel(GEOMETRIC))), rel=0.1)
+    assert errors["better"] == pytest.approx(float(exact_error(channel(BETTER))), rel=0.1)
     assert errors["better"] < 0.8 * errors["geometric"]

@@ -83,7 +83,7 @@ def check_noisy_release(method: Method, table: Table, release: Release) -> None:
     assert release.rows > 0
     assert release.kept is None
     # How ε is spread over an axis is known once there is an axis.
-    claim = replace(release.claim, per_unit=None) if isinstance(release.claim, LocalDP) else release.claim
+    claim = replace(release.claim, per_step=None) if isinstance(release.claim, LocalDP) else release.claim
     assert claim == method.claim
     assert release.provenance == Provenance(method=method.name, parameters=method.parameters())
     assert release.schema.spec() == table.schema.public().spec()

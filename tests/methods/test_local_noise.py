@@ -12,6 +12,7 @@ import pytest
 from scipy.stats import chi2
 
 from brute_force import small_table
+from sfumato.attacks import UniqueMatches
 from sfumato.engines import Table, read
 from sfumato.errors import ParameterError, ReleaseError
 from sfumato.methods import FullSuppression, LocalNoise, Original
@@ -24,6 +25,7 @@ from sfumato.schema import Schema
 from sfumato.trials.measure import measure
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 FALSE_FAILURE = 1e-6
@@ -62,7 +64,7 @@ def test_epsilon_is_spread_over_the_axis() -> None:
     release = LocalNoise(epsilon=4.5, mechanism="geometric").publish(TABLE)
     assert release.channel is not None
     assert release.channel.exact_epsilon == Fraction(1, 2)
-    assert release.claim == LocalDP(epsilon=4.5, per_unit=0.5, assumptions=release.claim.assumptions)
+    assert release.claim == LocalDP(epsilon=4.5, per_step=0.5, assumptions=release.claim.assumptions)
     assert "e^4.5" in release.claim.sentence()
     assert "e^(0.5 d)" in release.claim.sentence()
     assert parse_claim(release.claim.spec()) == release.claim
@@ -161,3 +163,53 @@ def test_rows_are_not_generated_from_rows(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="local publishes rows as they are"):
         publish_to(LocalNoise(epsilon=1.0), TABLE, tmp_path / "r", ledger=book, rows="synthetic")
     assert not book.path.exists()
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        (lambda spec: spec["claim"].update(epsilon=1e-9), "epsilon of the claim is 1e-09, but that of the channel is"),
+        (lambda spec: spec["claim"].update(per_step=0.5), "per_step of the claim is 0.5, but that of the channel is"),
+        (lambda spec: spec["channel"].update(epsilon="50"), "the claim is 9, but that of the channel is 450"),
+        (lambda spec: spec["channel"].update(mechanism="randomized-response"), "per_step of the claim is 1, but"),
+        (lambda spec: spec.pop("channel"), "noise on every value is claimed, but no channel is named"),
+        (lambda spec: spec["claim"].update(claim="pure-dp"), "promises local differential privacy, not 9-differential"),
+    ],
+)
+def test_a_claim_that_the_channel_does_not_keep_is_found(
+    tmp_path: Path, changed: Callable[[dict[str, Any]], Any], sentence: str
+) -> None:
+    method = LocalNoise(epsilon=9.0, mechanism="geometric")
+    _, folder = publish_to(method, TABLE, tmp_path / "r", ledger=Ledger(tmp_path / "ledger.json"))
+    assert Release.load(folder).violations() == []
+    spec = json.loads((folder / "release.json").read_text(encoding="utf-8"))
+    changed(spec)
+    (folder / "release.json").write_text(json.dumps(spec), encoding="utf-8")
+    assert any(sentence in violation for violation in Release.load(folder).violations())
+
+
+def test_a_local_claim_about_presence_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ReleaseError, match="neighbours is 'add-remove'; expected replace-sensitive"):
+        parse_claim(LocalDP(epsilon=1.0).spec() | {"neighbours": "add-remove"})
+
+
+def test_people_stay_real_whatever_is_promised(tmp_path: Path) -> None:
+    """A release that promises nothing still shows who is in the table."""
+    release = LocalNoise(epsilon=9.0).publish(table_of(3), SimulatedSource(1))
+    loaded = Release.load(release.save(tmp_path / "r"))
+    assert loaded.exact_people
+    assert [UniqueMatches().run(table_of(3), one)["singled_out"] for one in (release, loaded)] == [1 / 3, 1 / 3]
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 0.3])
+def test_a_common_value_is_found_again_however_slow_updates_are(epsilon: float) -> None:
+    """Plain updates stopped after 300 steps would answer a tenth of the truth."""
+    values = np.where(np.arange(200_000) % 4 < 3, 0, np.arange(200_000) % 15 + 1)
+    columns = {
+        "group": {"role": "quasi", "kind": "numeric", "min": 0, "max": 1},
+        "visits": {"role": "sensitive", "kind": "numeric", "min": 0, "max": 15},
+    }
+    frame = pl.DataFrame({"group": np.zeros(200_000, dtype=int), "visits": values})
+    table = read(frame, Schema.parse({"name": "visits", "columns": columns}))
+    release = LocalNoise(epsilon=epsilon).publish(table, SimulatedSource(2))
+    assert release.query("visits = 0") == pytest.approx((values == 0).sum(), rel=0.3)

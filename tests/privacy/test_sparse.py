@@ -171,7 +171,8 @@ def test_outcomes_have_the_law_of_noise_on_every_cell() -> None:
 
 
 def all_kept(source: Source, monkeypatch: pytest.MonkeyPatch) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    monkeypatch.setattr("sfumato.privacy.noise.sparse._kept", lambda epsilon, count, source: np.ones(count, dtype=bool))
+    heads = "sfumato.privacy.noise.sparse.draw_coins"
+    monkeypatch.setattr(heads, lambda chances, which, count, source: np.ones(count, dtype=bool))
     return sparse(source)
 
 

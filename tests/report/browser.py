@@ -12,9 +12,10 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from urllib.request import ProxyHandler, build_opener
 
+import pytest
 import websocket
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -37,10 +38,18 @@ def chromium() -> str | None:
     return next((path for path in map(shutil.which, NAMES) if path), None)
 
 
+needs_browser = [
+    pytest.mark.browser,
+    pytest.mark.skipif(chromium() is None, reason=f"none of {', '.join(NAMES)} is installed"),
+]
+
+
 class Browser:
     """One tab. `errors` holds console errors and exceptions, `requests` the addresses that were asked for."""
 
-    def __init__(self, executable: str) -> None:
+    def __init__(self, executable: str | None = None) -> None:
+        executable = executable or chromium()
+        assert executable is not None
         self._profile = tempfile.mkdtemp(prefix="sfumato-browser-")
         command = [executable, *FLAGS, f"--user-data-dir={self._profile}", "about:blank"]
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -56,7 +65,7 @@ class Browser:
             self.close()
             raise
 
-    def __enter__(self) -> Browser:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -10,17 +10,14 @@ import pytest
 from sfumato.report.charts import frontier_chart
 from sfumato.report.points import axes, pair_rows
 
-from .browser import NAMES, Browser, chromium
+from .browser import Browser, needs_browser
 from .document import frontier_document
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(chromium() is None, reason=f"none of {', '.join(NAMES)} is installed"),
-]
+pytestmark = needs_browser
 
 DRAWN = "document.querySelector('#chart').dataset.drawn"
 POINTS = "document.querySelectorAll('#chart .trials_marks path').length"
@@ -29,9 +26,7 @@ VISIBLE = "[...document.querySelectorAll('#trials tbody tr')].filter(row => row.
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    executable = chromium()
-    assert executable is not None
-    with Browser(executable) as running:
+    with Browser() as running:
         yield running
 
 

@@ -57,7 +57,11 @@ def _show(release: Release, checked: list[dict[str, Any]], holds: bool) -> None:
 
     if isinstance(release.claim, Differential):
         say(f"Claim: {release.claim.sentence()}.")
-        say("It rests on how the release was made; what is published can neither confirm nor refute it.")
+        contradicted = release.violations()
+        if contradicted:
+            say(f"The release contradicts it: {'; '.join(contradicted)}.")
+        else:
+            say("It rests on how the release was made; what is published can neither confirm nor refute it.")
         for assumption in release.claim.assumptions:
             say(f"Assumes: {assumption}.")
         return

@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from sfumato.errors import ParameterError
-from sfumato.local.reconstruct.intervals import normal_quantile
-from sfumato.local.reconstruct.inversion import is_distribution
+from sfumato.local.reconstruct.intervals import check_confidence, check_values, normal_quantile
 from sfumato.local.reconstruct.variances import cdf_variances, cell_variances, mean_variance
 from sfumato.privacy.channels import make_channel
-from sfumato.privacy.channels.rounded_laplace import MOST_EPSILON, RoundedLaplace
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -27,11 +25,14 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 Quantity = Literal["cell", "cdf", "mean"]
-LEAST_EPSILON = 1e-4
-LARGEST_EPSILON = 60.0
-"""Beyond it nothing is protected, and nothing becomes more exact."""
+SMALLEST_EPSILON = 1e-4
+LARGEST_EPSILON = 20.0
+"""Beyond it nothing is protected, and hardly anything becomes more exact."""
+TRIED = 300
+"""How many ε are tried between these two where the error does not fall steadily."""
 MOST_REPORTS = 10**15
 DIGITS = 4
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,77 +57,82 @@ class Plan:
         }
 
 
-def plan_reports(
-    channel: Channel,
-    error: float,
-    *,
-    quantity: Quantity = "cell",
-    shares: ArrayLike | None = None,
-    values: ArrayLike | None = None,
-    confidence: float = 0.95,
-) -> Plan:
-    """How many reports it takes for an error of at most `error`, if people are distributed like `shares`."""
-    _check_error(error)
-    variance = _variance(channel, quantity, _shares(shares, channel.size), _values(values, channel.size))
-    reports = max(1.0, variance * (_reach(confidence) / error) ** 2)
-    if not reports <= MOST_REPORTS:
-        raise ParameterError(
-            f"an error of {error:g} at epsilon {float(channel.exact_epsilon):g} needs more than {MOST_REPORTS:.0e} "
-            "reports; allow a larger error or a larger epsilon"
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Planner:
+    """What is to be exact, how people are taken to be distributed (evenly if not said), and at which confidence.
+
+    `values` are what the positions on the axis stand for; only the mean depends on them.
+    """
+
+    quantity: Quantity = "cell"
+    shares: ArrayLike | None = None
+    values: ArrayLike | None = None
+    confidence: float = 0.95
+
+    def __post_init__(self) -> None:
+        if self.quantity not in get_args(Quantity):
+            expected = ", ".join(get_args(Quantity))
+            raise ParameterError(f"{self.quantity!r} cannot be planned; expected one of {expected}")
+        check_confidence(self.confidence)
+
+    def reports(self, channel: Channel, error: float) -> Plan:
+        """How many reports it takes for an error of at most `error`."""
+        _check_error(error)
+        deviation = self._deviation(channel)
+        reports = max(1.0, (deviation / error) ** 2)
+        if not reports <= MOST_REPORTS:
+            raise ParameterError(
+                f"an error of {error:g} at epsilon {float(channel.exact_epsilon):g} needs more than "
+                f"{MOST_REPORTS:.0e} reports; allow a larger error or a larger epsilon"
+            )
+        return self._plan(channel, math.ceil(reports), deviation)
+
+    def error(self, channel: Channel, reports: int) -> Plan:
+        """How large the error is with so many reports."""
+        _check_reports(reports)
+        return self._plan(channel, reports, self._deviation(channel))
+
+    def epsilon(self, name: str, size: int, reports: int, error: float) -> Plan:
+        """The strongest privacy (the smallest ε) at which so many reports through the named channel reach the error."""
+        _check_error(error)
+
+        def plan(epsilon: float) -> Plan:
+            return self.error(make_channel(name, size, epsilon), reports)
+
+        weakest = plan(LARGEST_EPSILON)
+        # A square wave's error rises where its reach falls, so the first ε that is enough is looked for from below.
+        tried = np.geomspace(SMALLEST_EPSILON, LARGEST_EPSILON, 2 if weakest.channel.invertible else TRIED).tolist()
+        enough = next((at for at, epsilon in enumerate(tried) if plan(epsilon).error <= error), None)
+        if enough is None:
+            raise ParameterError(
+                f"{reports:,} reports cannot reach an error of {error:g}: with hardly any noise it is "
+                f"{weakest.error:.2g}, from sampling alone; plan more reports"
+            )
+        if not enough:
+            return plan(SMALLEST_EPSILON)
+        low, high = tried[enough - 1 : enough + 1]
+        while high / low > 1 + 10 ** -(DIGITS + 1):
+            middle = math.sqrt(low * high)
+            low, high = (low, middle) if plan(middle).error <= error else (middle, high)
+        rounded = plan(min(_rounded_up(high), LARGEST_EPSILON))
+        return rounded if rounded.error <= error else plan(high)
+
+    def _plan(self, channel: Channel, reports: int, deviation: float) -> Plan:
+        error = deviation / math.sqrt(reports)
+        return Plan(
+            channel=channel, quantity=self.quantity, reports=reports, error=error, confidence=self.confidence
         )
-    return plan_error(
-        channel, math.ceil(reports), quantity=quantity, shares=shares, values=values, confidence=confidence
-    )
 
-
-def plan_error(
-    channel: Channel,
-    reports: int,
-    *,
-    quantity: Quantity = "cell",
-    shares: ArrayLike | None = None,
-    values: ArrayLike | None = None,
-    confidence: float = 0.95,
-) -> Plan:
-    """How large the error is with so many reports, if people are distributed like `shares` (uniformly if not said)."""
-    _check_reports(reports)
-    variance = _variance(channel, quantity, _shares(shares, channel.size), _values(values, channel.size))
-    error = _reach(confidence) * math.sqrt(variance / reports)
-    return Plan(channel=channel, quantity=quantity, reports=reports, error=error, confidence=confidence)
-
-
-def plan_epsilon(
-    name: str,
-    size: int,
-    reports: int,
-    error: float,
-    *,
-    quantity: Quantity = "cell",
-    shares: ArrayLike | None = None,
-    values: ArrayLike | None = None,
-    confidence: float = 0.95,
-) -> Plan:
-    """The strongest privacy (the smallest ε) at which so many reports through the named channel reach the error."""
-    _check_error(error)
-
-    def plan(epsilon: float) -> Plan:
-        channel = make_channel(name, size, epsilon)
-        return plan_error(channel, reports, quantity=quantity, shares=shares, values=values, confidence=confidence)
-
-    weakest = plan(MOST_EPSILON if name == RoundedLaplace.name else LARGEST_EPSILON)
-    if weakest.error > error:
-        raise ParameterError(
-            f"{reports:,} reports cannot reach an error of {error:g}: with hardly any noise it is {weakest.error:.2g}, "
-            "from sampling alone; plan more reports"
-        )
-    strongest = plan(LEAST_EPSILON)
-    if strongest.error <= error:
-        return strongest
-    low, high = LEAST_EPSILON, float(weakest.channel.exact_epsilon)
-    while high / low > 1 + 10 ** -(DIGITS + 1):
-        middle = math.sqrt(low * high)
-        low, high = (low, middle) if plan(middle).error <= error else (middle, high)
-    return plan(min(_rounded_up(high), float(weakest.channel.exact_epsilon)))
+    def _deviation(self, channel: Channel) -> float:
+        """The error with a single report."""
+        observed = channel.spread(_check_shares(self.shares, channel.size))
+        values = check_values(self.values, channel.size).astype(np.float64)
+        if self.quantity == "mean":
+            variance = mean_variance(channel, observed, values)
+        else:
+            variances = cell_variances if self.quantity == "cell" else cdf_variances
+            variance = float(variances(channel, observed).max())
+        return normal_quantile(self.confidence) * math.sqrt(variance)
 
 
 def _rounded_up(epsilon: float) -> float:
@@ -135,41 +141,12 @@ def _rounded_up(epsilon: float) -> float:
     return float(f"{math.ceil(epsilon / unit) * unit:.{DIGITS}g}")
 
 
-def _reach(confidence: float) -> float:
-    if not 0 < confidence < 1:
-        raise ParameterError(f"the confidence is {confidence}; expected a number between 0 and 1")
-    return normal_quantile(confidence)
-
-
-def _variance(channel: Channel, quantity: Quantity, shares: Floats, values: Floats) -> float:
-    """The variance of one report in the estimate of the quantity."""
-    if not channel.invertible:
-        raise ParameterError(f"{channel.name} has no unbiased estimate to plan with; plan with another mechanism")
-    observed = channel.spread(shares)
-    if quantity == "cell":
-        return float(cell_variances(channel, observed).max())
-    if quantity == "cdf":
-        return float(cdf_variances(channel, observed).max())
-    if quantity == "mean":
-        return mean_variance(channel, observed, values)
-    raise ParameterError(f"{quantity!r} cannot be planned; expected one of {', '.join(get_args(Quantity))}")
-
-
-def _shares(shares: ArrayLike | None, size: int) -> Floats:
+def _check_shares(shares: ArrayLike | None, size: int) -> Floats:
     if shares is None:
         return np.full(size, 1 / size)
     given = np.asarray(shares, dtype=np.float64)
-    if given.shape != (size,) or not is_distribution(given):
+    if given.shape != (size,) or not (given.min() >= 0 and abs(given.sum() - 1) <= ROUNDING):
         raise ParameterError(f"the assumed shares must be {size} numbers of at least 0 that sum to 1")
-    return given
-
-
-def _values(values: ArrayLike | None, size: int) -> Floats:
-    if values is None:
-        return np.arange(float(size))
-    given = np.asarray(values, dtype=np.float64)
-    if given.shape != (size,) or not np.isfinite(given).all():
-        raise ParameterError(f"the values of an axis of {size} must be as many numbers")
     return given
 
 

@@ -17,6 +17,7 @@ import polars as pl
 from sfumato.engines.source import read_frame
 from sfumato.errors import DataError, ParameterError
 from sfumato.files import place
+from sfumato.local.survey import spell_range
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,7 +40,11 @@ def count_reports(
     Without the name of a column, each file must have one column only.
     """
     counts = np.zeros(survey.channel.reports, dtype=np.int64)
-    for file in [files] if isinstance(files, Path | str) else files:
+    every = [files] if isinstance(files, Path | str) else list(files)
+    twice = [file for number, file in enumerate(every) if Path(file) in map(Path, every[:number])]
+    if twice:
+        raise ParameterError(f"{twice[0]}: the file is given twice; its reports would count twice")
+    for file in every:
         codes, _ = _read_codes(file, column, survey.lowest_report, survey.highest_report, survey.step)
         present = codes.to_frame("code").lazy().group_by("code").agg(pl.len()).collect()
         counts[present["code"].to_numpy()] += present["len"].to_numpy().astype(np.int64)
@@ -59,8 +64,7 @@ def _read_codes(file: Path | str, column: str | None, lowest: int, highest: int,
     if codes.null_count():
         row = int(codes.is_null().arg_max() or 0)
         value = "the value is missing" if raw[row] is None else f"{str(raw[row])[:LONGEST_SHOWN]!r} is out of range"
-        steps = "" if step == 1 else f" in steps of {step}"
-        expected = f"a whole number from {lowest} to {highest}{steps}"
+        expected = spell_range(lowest, highest, step)
         raise DataError(f"{where}, row {row + 1}, column {raw.name!r}: {value}; expected {expected}")
     return codes, raw.name
 
@@ -70,7 +74,17 @@ def _read_column(file: Path | str, column: str | None) -> tuple[pl.Series, str]:
     if frame.width != 1:
         shown = ", ".join(map(repr, frame.columns[:12]))
         raise DataError(f"{where}: the file has {frame.width} columns; choose the one to read from {shown}")
+    if column is None and _is_number(frame.columns[0]):
+        raise DataError(f"{where}: the first line is {frame.columns[0]!r}; expected the name of the column")
     return frame.to_series(), where
+
+
+def _is_number(name: str) -> bool:
+    try:
+        float(name)
+    except ValueError:
+        return False
+    return True
 
 
 def _encode(raw: pl.Series, lowest: int, highest: int, step: int, where: str) -> pl.Series:

@@ -10,7 +10,6 @@ import re
 import tomllib
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
-from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -19,14 +18,15 @@ import numpy as np
 
 from sfumato.errors import ParameterError
 from sfumato.privacy.channels import Channel, make_channel
+from sfumato.privacy.loss import exact
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from numpy.typing import NDArray
 
 NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?")
 LONGEST_QUESTION = 500
-LONGEST_EPSILON = 100
-SMALLEST_EPSILON = 1e-50
 LARGEST_NUMBER = 2**53 - 1
 """What a browser still counts exactly."""
 MOST_VALUES = 100_000
@@ -111,7 +111,13 @@ class Survey:
 
     def perturb(self, answers: NDArray[np.integer]) -> NDArray[np.int64]:
         """A report for each answer, drawn from the operating system."""
-        return self.lowest_report + self.step * self.channel.perturb((np.asarray(answers) - self.min) // self.step)
+        given = np.asarray(answers)
+        codes = (given.astype(np.int64) - self.min) // self.step
+        wrong = np.flatnonzero((codes < 0) | (codes >= self.size) | (self.min + self.step * codes != given))
+        if len(wrong):
+            expected = spell_range(self.min, self.max, self.step)
+            raise ParameterError(f"the answer {given[wrong[0]]} is not {expected}")
+        return self.lowest_report + self.step * self.channel.perturb(codes)
 
     def spec(self) -> dict[str, Any]:
         """The survey as files, databases and browsers spell it; ε is a fraction, so that all count the same."""
@@ -139,14 +145,19 @@ class Survey:
         unknown = [key for key in spec if key not in known]
         if unknown:
             raise ParameterError(f"{unknown[0]!r} is not part of a survey; expected {', '.join(known)}")
-        return cls(**{**spec, "epsilon": _parse_epsilon(spec["epsilon"]), "ends": _parse_end(spec.get("ends"))})
+        return cls(**{**spec, "epsilon": exact(spec["epsilon"]), "ends": _parse_end(spec.get("ends"))})
+
+
+def spell_range(lowest: int, highest: int, step: int) -> str:
+    """What a number on a grid looks like, in words."""
+    return f"a whole number from {lowest} to {highest}" + ("" if step == 1 else f" in steps of {step}")
 
 
 def read_survey(path: Path | str) -> Survey:
     """The survey that a TOML file describes."""
     place = Path(path)
     try:
-        spec = tomllib.loads(place.read_text(encoding="utf-8"))
+        spec = tomllib.loads(place.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise ParameterError(f"{place}: the survey cannot be read ({error.strerror})") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -163,24 +174,6 @@ def _is_sayable(question: str) -> bool:
     except UnicodeEncodeError:
         return False
     return 0 < len(question.strip()) <= LONGEST_QUESTION
-
-
-def _parse_epsilon(epsilon: Any) -> float | Fraction:
-    """A number, or a fraction such as "1/2"."""
-    if not isinstance(epsilon, str):
-        return epsilon  # type: ignore[no-any-return]
-    try:
-        # What a number with an exponent of millions stands for would take minutes to write out.
-        numerator, _, denominator = epsilon.partition("/")
-        if len(epsilon) > LONGEST_EPSILON or not all(map(_is_short, (numerator, denominator or "1"))):
-            raise ValueError
-        return Fraction(epsilon)
-    except (ValueError, ZeroDivisionError) as error:
-        raise ParameterError(f"epsilon is {epsilon!r}; expected a number above 0") from error
-
-
-def _is_short(number: str) -> bool:
-    return SMALLEST_EPSILON < abs(float(number)) < 1 / SMALLEST_EPSILON
 
 
 def _parse_end(end: Any) -> datetime | None:

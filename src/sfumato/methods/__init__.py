@@ -28,8 +28,7 @@ METHODS: dict[str, type[Method]] = {
     kind.name: kind
     for kind in (
         Original, FullSuppression, Mondrian, Anatomy, QuadTree, KDTree, HybridTree, PrivTree, RPS, DiffMulti, DiffGen,
-        DPCube, PrivBayes, Marginals, MST, Dirichlet,
-        LocalNoise,
+        DPCube, PrivBayes, Marginals, MST, Dirichlet, LocalNoise,
     )
 }
 

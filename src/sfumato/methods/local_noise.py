@@ -6,7 +6,7 @@ mechanism. The release names the channel, and every estimate undoes it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy as np
 from sfumato.errors import ParameterError
 from sfumato.methods.base import EPSILON_GRID, Method, public_domain, refuse_kept_columns
 from sfumato.privacy.channels import CHANNELS, make_channel
+from sfumato.privacy.channels.kernel import Kernel
 from sfumato.privacy.claims import LocalDP
 from sfumato.privacy.loss import exact
 from sfumato.release.boxes import Boxes
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from sfumato.schema import Axis
 
 MECHANISMS = tuple(name for name, kind in CHANNELS.items() if kind.invertible)
-PER_UNIT = ("geometric", "laplace")
+PER_STEP = tuple(name for name, kind in CHANNELS.items() if issubclass(kind, Kernel))
 """Mechanisms that protect near values better than far ones."""
 
 
@@ -73,7 +74,7 @@ class LocalNoise(Method):
             weights=table.weights.astype(np.float64),
             group_of=np.arange(len(table.points)),
             histograms=counts.astype(np.float64),
-            claim=self.claim_on(channel),
+            claim=replace(self.claim, per_step=channel.claim.per_step),
             provenance=self.provenance(),
             exact_people=True,
             channel=channel,
@@ -81,18 +82,19 @@ class LocalNoise(Method):
 
     def channel(self, sensitive: Axis) -> Channel:
         """The noise that a value of the sensitive column gets."""
-        if self.mechanism not in PER_UNIT:
+        if self.mechanism not in PER_STEP:
             return make_channel(self.mechanism, sensitive.positions, self.epsilon)
+        if not isinstance(sensitive, NumericAxis):
+            raise ParameterError(
+                f"{self.mechanism} noise keeps near numbers near, but {sensitive.name!r} has no numbers; use "
+                "randomized-response"
+            )
         if sensitive.nullable:
             raise ParameterError(
                 f"{self.mechanism} noise needs a number for everybody, but {sensitive.name!r} may be missing; use "
                 "randomized-response, or give the column values for all"
             )
         return make_channel(self.mechanism, sensitive.size, exact(self.epsilon) / max(sensitive.size - 1, 1))
-
-    def claim_on(self, channel: Channel) -> LocalDP:
-        """The claim, with what it means for near values where the mechanism protects these better."""
-        return LocalDP(epsilon=self.epsilon, per_unit=channel.claim.per_unit)
 
     @property
     def claim(self) -> LocalDP:

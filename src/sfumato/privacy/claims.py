@@ -125,7 +125,7 @@ class Differential(Claim):
         failing = f", but for a probability of {self.delta:g}" if self.delta else ""
         return (
             f"{CHANGES[self.neighbours]} changes the probability of every output by a factor of at most "
-            f"e^{self.epsilon:g}{failing} ({self})"
+            f"e^{self.epsilon:.12g}{failing} ({self})"
         )
 
     def spec(self) -> dict[str, Any]:
@@ -145,36 +145,37 @@ class PureDP(Differential):
     kind: ClassVar[str] = "pure-dp"
 
     def __str__(self) -> str:
-        return f"{self.epsilon:g}-differential privacy"
+        return f"{self.epsilon:.12g}-differential privacy"
 
 
 @dataclass(frozen=True, kw_only=True)
 class LocalDP(PureDP):
-    """ε-local differential privacy: noise was added before a value left its owner, so nobody need be trusted.
+    """ε-local differential privacy: every value got noise of its own.
 
-    With `per_unit`, values that lie near each other are protected better: those that differ by d on the axis
-    change the probability of every report by a factor of at most e^(per_unit · d) (d-privacy).
+    Where that happened before it left its owner, nobody need be trusted. With `per_step`, values that lie near each
+    other are protected better: those that are d steps of the axis apart change the probability of every report by a
+    factor of at most e^(per_step · d) (d-privacy).
     """
 
     kind: ClassVar[str] = "local-dp"
     neighbours: Neighbours = "replace-sensitive"
-    per_unit: float | None = None
+    per_step: float | None = None
     assumptions: tuple[str, ...] = LOCAL_ASSUMPTIONS
 
     def sentence(self) -> str:
-        near = "" if self.per_unit is None else (
-            f"; values that differ by d units, by a factor of at most e^({self.per_unit:g} d)"
+        near = "" if self.per_step is None else (
+            f"; values that are d steps apart, by a factor of at most e^({self.per_step:.12g} d)"
         )
         return (
             "whoever holds the reports, any one person's value changes the probability of what they report by a "
-            f"factor of at most e^{self.epsilon:g} ({self}){near}"
+            f"factor of at most e^{self.epsilon:.12g} ({self}){near}"
         )
 
     def spec(self) -> dict[str, Any]:
-        return {**super().spec(), **({} if self.per_unit is None else {"per_unit": self.per_unit})}
+        return {**super().spec(), **({} if self.per_step is None else {"per_step": self.per_step})}
 
     def __str__(self) -> str:
-        return f"{self.epsilon:g}-local differential privacy"
+        return f"{self.epsilon:.12g}-local differential privacy"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,7 +190,7 @@ class ApproximateDP(Differential):
         return self.failing
 
     def __str__(self) -> str:
-        return f"({self.epsilon:g}, {self.delta:g})-differential privacy"
+        return f"({self.epsilon:.12g}, {self.delta:g})-differential privacy"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,7 +208,7 @@ class ProbabilisticDP(ApproximateDP):
     def sentence(self) -> str:
         return (
             f"{super().sentence()}; in each {GROUPS[self.neighbours]}, nothing about anybody is told by more than that "
-            f"factor, but for a probability of {self.delta:g} (({self.epsilon:g}, {self.delta:g})-probabilistic "
+            f"factor, but for a probability of {self.delta:g} (({self.epsilon:.12g}, {self.delta:g})-probabilistic "
             "differential privacy)"
         )
 
@@ -248,7 +249,7 @@ def parse_claim(spec: Any) -> Claim:
 
 def _differential(spec: Any) -> Differential:
     pure = spec["claim"] in (PureDP.kind, LocalDP.kind)
-    limits = {"epsilon": inf, **({} if pure else {"delta": 1.0}), **({"per_unit": inf} if "per_unit" in spec else {})}
+    limits = {"epsilon": inf, **({} if pure else {"delta": 1.0}), **({"per_step": inf} if "per_step" in spec else {})}
     for name, limit in limits.items():
         amount = spec[name]
         if isinstance(amount, bool) or not isinstance(amount, int | float) or not 0 < amount < limit:
@@ -257,6 +258,8 @@ def _differential(spec: Any) -> Differential:
         raise ReleaseError("a claim of pure differential privacy has no delta")
     if spec["neighbours"] not in get_args(Neighbours):
         raise ReleaseError(f"neighbours is {spec['neighbours']!r}; expected {' or '.join(get_args(Neighbours))}")
+    if spec["claim"] == LocalDP.kind and spec["neighbours"] != LocalDP.neighbours:
+        raise ReleaseError(f"neighbours is {spec['neighbours']!r}; expected {LocalDP.neighbours}")
     if spec["claim"] == ProbabilisticDP.kind and spec["neighbours"] not in GROUPS:
         raise ReleaseError(f"neighbours is {spec['neighbours']!r}; expected {' or '.join(GROUPS)}")
     assumptions = tuple(map(str, spec["assumptions"]))
@@ -264,7 +267,7 @@ def _differential(spec: Any) -> Differential:
         return PureDP(epsilon=spec["epsilon"], neighbours=spec["neighbours"], assumptions=assumptions)
     if spec["claim"] == LocalDP.kind:
         return LocalDP(
-            epsilon=spec["epsilon"], per_unit=spec.get("per_unit"), neighbours=spec["neighbours"],
+            epsilon=spec["epsilon"], per_step=spec.get("per_step"), neighbours=spec["neighbours"],
             assumptions=assumptions,
         )
     kind = ProbabilisticDP if spec["claim"] == ProbabilisticDP.kind else ApproximateDP

@@ -16,6 +16,8 @@ from sfumato.errors import ParameterError
 
 LARGEST = 10**6
 """An ε or ρ above this protects nobody; it is more likely a mistake."""
+LONGEST = 60
+"""Characters of a number; of either part of a fraction."""
 
 
 def exact(number: float | int | Fraction | str, name: str = "epsilon") -> Fraction:
@@ -23,12 +25,25 @@ def exact(number: float | int | Fraction | str, name: str = "epsilon") -> Fracti
     if isinstance(number, bool) or not isinstance(number, int | float | Rational | str):
         raise ParameterError(f"{name} is {number!r}; expected a number above 0")
     try:
-        found = Fraction(number) if isinstance(number, Fraction | int) else Fraction(str(number))
+        found = Fraction(number) if isinstance(number, Fraction | int) else _parse(str(number))
     except (ValueError, ZeroDivisionError) as error:
-        raise ParameterError(f"{name} is {number!r}; expected a number above 0") from error
+        raise ParameterError(f"{name} is {repr(number)[:LONGEST]}; expected a number above 0") from error
     if not 0 < found <= LARGEST:
-        raise ParameterError(f"{name} is {number}; expected a number above 0 and at most {LARGEST:,}")
+        raise ParameterError(
+            f"{name} is {str(number)[:LONGEST]}; expected a number above 0 and at most {LARGEST:,}"
+        )
     return found
+
+
+def _parse(text: str) -> Fraction:
+    """A decimal number or a fraction, if it is short; to write out an exponent of millions would take minutes."""
+    numerator, _, denominator = text.partition("/")
+    above, below = abs(float(numerator)), abs(float(denominator or "1"))
+    if max(len(numerator), len(denominator)) > LONGEST or not max(above, below) < math.inf:
+        raise ValueError(text)
+    if not below:
+        raise ZeroDivisionError(text)
+    return Fraction(text) if above else Fraction(0)
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,7 @@ class Description:
     files: dict[str, str]
     columns: dict[str, str]
     channel: Channel | None = None
+    exact_people: bool = False
 
     def text(self) -> str:
         """The contents of the file."""
@@ -60,6 +61,7 @@ class Description:
             "files": self.files,
             "columns": self.columns,
             **({} if self.channel is None else {"channel": self.channel.spec()}),
+            **({"exact_people": True} if self.exact_people else {}),
             "schema": self.schema.spec(),
         }
         return json.dumps(_plain(spec), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
@@ -114,6 +116,7 @@ class Description:
                 for column in COLUMNS[layout]
             },
             channel=parse_channel(spec["channel"]) if "channel" in spec else None,
+            exact_people=spec.get("exact_people") is True,
         )
 
 

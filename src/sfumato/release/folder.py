@@ -55,6 +55,7 @@ def save_release(release: Release, folder: Path | str, *, parquet: bool = False)
     description = Description(
         schema=release.schema.public(), claim=release.claim, provenance=release.provenance,
         layout=release.layout, files=files, columns=columns, channel=release.channel,
+        exact_people=release.exact_people,
     )
     with new_folder(target) as unfinished:
         for name, table in tables.items():
@@ -158,7 +159,7 @@ def _load_rows(folder: Path, description: Description) -> Release:
             pl.Series("box", box_of), pl.Series("value", np.where(missing, MISSING, lo))
         )
     histograms = spread_counts(values, box_of, len(boxes), schema.sensitive.positions)
-    sampled = isinstance(description.claim, Differential) and description.channel is None
+    claim = description.claim if isinstance(description.claim, Differential) else None
     return Release(
         schema=schema,
         boxes=boxes,
@@ -168,8 +169,8 @@ def _load_rows(folder: Path, description: Description) -> Release:
         claim=description.claim,
         provenance=description.provenance,
         kept=kept,
-        deviation=sampling_deviation(histograms) if sampled else None,
-        exact_people=isinstance(description.claim, Differential) and description.claim.exact_people,
+        deviation=sampling_deviation(histograms) if claim and description.channel is None else None,
+        exact_people=description.exact_people or bool(claim and claim.exact_people),
         channel=description.channel,
     )
 

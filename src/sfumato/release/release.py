@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from sfumato.errors import ReleaseError
-from sfumato.privacy.claims import Claim, NoGuarantee, Syntactic
+from sfumato.privacy.claims import Claim, Differential, LocalDP, NoGuarantee, Syntactic
 from sfumato.privacy.distances import shares
 from sfumato.privacy.requirements import Population
 from sfumato.release.undoing import Undoing
@@ -154,6 +154,10 @@ class Release:
         """Why the published data does not keep the claim; empty if it does."""
         if isinstance(self.claim, Syntactic):
             return self.claim.violations(self.histograms, self.population)
+        if isinstance(self.claim, LocalDP) and self.channel is None:
+            return ["noise on every value is claimed, but no channel is named"]
+        if isinstance(self.claim, Differential) and self.channel is not None:
+            return self.channel.violations(self.claim)
         return []
 
     def verified(self) -> Release:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     Way = Callable[[Floats], Floats]
 
 MOST_UPDATES = 300
+HALVINGS = 30
 WEIGHTS = (0.5, 4.0, 32.0, 256.0)
 """How many rows the belief that a group is like everybody may weigh."""
 WEIGHED_UPDATES = 30
@@ -114,12 +115,33 @@ class Undoing:
         reported, rows = shares(counts), counts.sum(axis=1)
         left = np.flatnonzero(rows > 0)
         for _ in range(MOST_UPDATES):
-            seen, gains = reported[left], self.channel.gains(found[left], reported[left])
-            ratio = np.divide(seen, self.channel.spread(found[left]), where=seen > 0, out=np.ones_like(seen))
-            unexplained = np.minimum((seen * np.log(ratio)).sum(axis=1), np.log(gains.max(axis=1)))
-            contradicted = 2 * rows[left] * unexplained > self.channel.size - 1
+            gains = self.channel.gains(found[left], reported[left])
+            least = np.minimum(self._unexplained(found[left], reported[left]), np.log(gains.max(axis=1)))
+            contradicted = 2 * rows[left] * least > self.channel.size - 1
             left, gains = left[contradicted], gains[contradicted]
             if not len(left):
-                break
+                return found
             found[left] *= gains
+        found[left] = self._nearer(found[left], reported[left], (self.channel.size - 1) / (2 * rows[left]))
         return found
+
+    def _unexplained(self, shares: Floats, reported: Floats) -> Floats:
+        """Σ q ln(q / pG) for each row."""
+        ratio = np.divide(reported, self.channel.spread(shares), where=reported > 0, out=np.ones_like(reported))
+        return np.asarray((reported * np.log(ratio)).sum(axis=1))
+
+    def _nearer(self, found: Floats, reported: Floats, enough: Floats) -> Floats:
+        """Where updates are slow: towards the distribution that explains the counts exactly, negative shares cut off.
+
+        The likelihood is concave on the way there, so halving finds the first point that explains enough; where even
+        the end does not, whichever end explains more is taken.
+        """
+        exact = shares(np.maximum(self.channel.invert(reported), 0))
+        low, high = np.zeros((len(found), 1)), np.ones((len(found), 1))
+        high[self._unexplained(exact, reported) > self._unexplained(found, reported)] = 0
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            explains = self._unexplained(found + middle * (exact - found), reported) <= enough
+            high = np.where(explains[:, None], middle, high)
+            low = np.where(explains[:, None], low, middle)
+        return found + high * (exact - found)

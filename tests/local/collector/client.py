@@ -11,6 +11,10 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sqlalchemy import func, select
+
+from sfumato.local.collector.database import REPORTS
+from sfumato.local.collector.guard import HEADERS
 from sfumato.local.collector.service import make_service
 from sfumato.local.collector.serving import Server, open_socket
 
@@ -22,6 +26,9 @@ if TYPE_CHECKING:
 TOKEN = "an-administrators-token"
 ADMIN = {"Authorization": f"Bearer {TOKEN}"}
 JSON = {"Content-Type": "application/json"}
+SITE = "https://asks.example"
+"""Another site that may send reports."""
+SPEC = {"name": "age", "question": "How old are you?", "min": 0, "max": 99, "epsilon": 0.5}
 PATIENCE = 20.0
 
 
@@ -66,8 +73,7 @@ class Client:
 
     def add_survey(self, **more: Any) -> str:
         """The name of a new survey, 0 to 99, with results from three reports on."""
-        spec = {"name": f"age-{secrets.token_hex(6)}", "question": "How old are you?", "min": 0, "max": 99}
-        spec |= {"epsilon": "1/2", "smallest_batch": 3, **more}
+        spec = {**SPEC, "name": f"age-{secrets.token_hex(6)}", "smallest_batch": 3, **more}
         answer = self.post("/api/surveys", spec, **ADMIN)
         assert answer.status == 201, answer.body
         return str(spec["name"])
@@ -99,6 +105,21 @@ def running(storage: Storage, **options: Any) -> Iterator[Client]:
         finally:
             server.should_exit = True
             thread.join(PATIENCE)
+
+
+def guarded(answer: Answer, cache: str = "no-store") -> None:
+    """Every answer has these headers, and none that says more about the server or the reader."""
+    assert {name: answer.headers[name] for name in HEADERS} == HEADERS
+    assert answer.headers["cache-control"] == cache
+    assert answer.headers["server"] is None
+    assert answer.headers["set-cookie"] is None
+
+
+def recounted(storage: Storage, survey: str) -> dict[int, int]:
+    """The counts, found anew from the reports."""
+    query = select(REPORTS.c.value, func.count()).where(REPORTS.c.survey == survey).group_by(REPORTS.c.value)
+    with storage._engine.begin() as connection:
+        return dict(sorted(tuple(row) for row in connection.execute(query)))
 
 
 def eventually(condition: Any) -> bool:

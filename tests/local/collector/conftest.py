@@ -1,4 +1,4 @@
-"""The databases that the collector is tested with, each test with an empty one, and a collector for each kind."""
+"""Empty databases, collectors that tests share, each making a survey of its own, and a browser to look at them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import pytest
 
 from sfumato.local.collector.storage import Storage
 
-from .client import running
+from .client import SITE, running
 from .postgres import Server, unavailable
+from .watching import WatchingBrowser
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,11 +48,42 @@ def storage(database: str) -> Iterator[Storage]:
 
 
 @pytest.fixture(scope="session", params=KINDS)
-def collector(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    """A collector for all tests; each makes a survey of its own."""
+def collector(request: pytest.FixtureRequest) -> Iterator[Client]:
+    """A collector on each kind of database."""
     if request.param == "sqlite":
-        url = str(tmp_path_factory.mktemp("collector") / "collected.sqlite")
-    else:
-        url = request.getfixturevalue("postgresql").new_database()
-    with closing(Storage(url)) as storage, running(storage, origins=["https://asks.example"]) as client:
+        yield request.getfixturevalue("site")
+        return
+    url = request.getfixturevalue("postgresql").new_database()
+    with closing(Storage(url)) as storage, running(storage) as client:
         yield client
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    """A collector for what does not depend on the database."""
+    place = tmp_path_factory.mktemp("collector") / "collected.sqlite"
+    with closing(Storage(place)) as storage, running(storage, origins=[SITE]) as client:
+        yield client
+
+
+@pytest.fixture
+def alone(tmp_path: Path) -> Iterator[tuple[Client, Storage, Path]]:
+    """A collector that no other test uses, with its database."""
+    path = tmp_path / "collected.sqlite"
+    with closing(Storage(path)) as storage, running(storage) as client:
+        yield client, storage, path
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[WatchingBrowser]:
+    with WatchingBrowser() as opened:
+        yield opened
+
+
+@pytest.fixture
+def page(browser: WatchingBrowser) -> WatchingBrowser:
+    """The browser, having seen and stored nothing."""
+    browser.goto("about:blank")
+    browser.call("Storage.clearDataForOrigin", origin="*", storageTypes="local_storage")
+    browser.wire.clear()
+    return browser

@@ -32,7 +32,7 @@ def programs() -> Path | None:
 def unavailable() -> str | None:
     """Why there can be no server, if there can be none."""
     if programs() is None:
-        return "PostgreSQL is not installed; scripts/install-postgresql does that"
+        return "PostgreSQL is not installed; scripts/install-for-tests does that"
     if os.geteuid() == 0 and account() is None:
         return f"PostgreSQL does not run as root, and there is no user named {' or '.join(UNPRIVILEGED)}"
     return None

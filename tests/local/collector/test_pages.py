@@ -1,31 +1,19 @@
-"""The files of both pages: what they may hold, that all they ask for is there, and a browser that watches the wire."""
+"""The files of both pages: what they may hold, and that all they ask for is there."""
 
 from __future__ import annotations
 
-import json
 import re
-from contextlib import closing
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
-import websocket
 
 from sfumato.local.collector.service import PAGES
-from sfumato.local.collector.storage import Storage
-
-from ...report.browser import NAMES, PATIENCE, Browser, chromium
-from .client import running
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from pathlib import Path
 
     from .client import Client
 
-needs_browser = [
-    pytest.mark.browser,
-    pytest.mark.skipif(chromium() is None, reason=f"none of {', '.join(NAMES)} is installed"),
-]
 SOURCES = sorted(path for path in PAGES.iterdir() if path.suffix in (".js", ".html", ".css"))
 SCRIPTS = [path for path in SOURCES if path.suffix == ".js"]
 HTML = [path for path in SOURCES if path.suffix == ".html"]
@@ -34,100 +22,6 @@ READABLE = 4.5
 """The least contrast of text that the accessibility guidelines (WCAG 2, AA) ask for."""
 SEEABLE = 3.0
 """The least contrast of what is drawn."""
-
-
-class WatchingBrowser(Browser):
-    """Notes every request with its headers and body, and types like a person."""
-
-    def __init__(self, executable: str) -> None:
-        self.wire: list[dict[str, Any]] = []
-        super().__init__(executable)
-
-    def _note(self, message: dict[str, Any]) -> None:
-        super()._note(message)
-        if message.get("method") in ("Network.requestWillBeSent", "Network.requestWillBeSentExtraInfo"):
-            self.wire.append(message["params"])
-
-    @property
-    def posted(self) -> list[Any]:
-        """The bodies that were sent, in order."""
-        requests = [one["request"] for one in self.wire if "request" in one]
-        return [json.loads(one["postData"]) for one in requests if one["method"] == "POST"]
-
-    def show(self, address: str, *, width: int = 1200, height: int = 900, dark: bool = False) -> None:
-        theme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        self.call("Emulation.setEmulatedMedia", features=[theme])
-        self.resize(width, height)
-        # Only another fragment would not load the page anew.
-        self.goto("about:blank")
-        self.goto(address)
-
-    def type(self, selector: str, text: str) -> None:
-        self.evaluate(f"(field => {{ field.focus(); field.select(); }})(document.querySelector({selector!r}))")
-        self.call("Input.insertText", text=text)
-
-    def press_enter(self) -> None:
-        key = {"key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13}
-        self.call("Input.dispatchKeyEvent", type="keyDown", text="\r", **key)
-        self.call("Input.dispatchKeyEvent", type="keyUp", **key)
-
-    def text(self, element: str) -> str:
-        return str(self.evaluate(f"document.getElementById({element!r}).innerText"))
-
-    def shows(self, element: str) -> None:
-        """Wait until an element is to be seen."""
-        self.wait(f"!document.getElementById({element!r}).hidden")
-
-    def disconnect(self, offline: bool) -> None:
-        self.call("Network.emulateNetworkConditions", offline=offline, latency=0, downloadThroughput=-1,
-                  uploadThroughput=-1)  # fmt: skip
-
-    def second_tab(self, address: str) -> WatchingBrowser:
-        """Another tab of this browser."""
-        target = self.call("Target.createTarget", url=address)["targetId"]
-        port = (Path(self._profile) / "DevToolsActivePort").read_text().splitlines()[0]
-        return _Tab(f"ws://127.0.0.1:{port}/devtools/page/{target}")
-
-
-class _Tab(WatchingBrowser):
-    def __init__(self, address: str) -> None:
-        self.wire, self.errors, self.requests, self._number = [], [], [], 0
-        self._socket = websocket.create_connection(address, suppress_origin=True, timeout=PATIENCE)
-        for domain in ("Page", "Runtime", "Network"):
-            self.call(f"{domain}.enable")
-        self.wait("document.readyState === 'complete'")
-
-    def close(self) -> None:
-        self.call("Page.close")
-        self._socket.close()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[WatchingBrowser]:
-    executable = chromium()
-    assert executable is not None
-    with WatchingBrowser(executable) as opened:
-        yield opened
-
-
-@pytest.fixture
-def page(browser: WatchingBrowser) -> WatchingBrowser:
-    """The browser, having seen nothing."""
-    browser.goto("about:blank")
-    browser.wire.clear()
-    return browser
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    """A collector; each test makes a survey of its own."""
-    place = tmp_path_factory.mktemp("pages") / "collected.sqlite"
-    with closing(Storage(place)) as storage, running(storage) as client:
-        yield client
-
-
-def address(site: Client, path: str) -> str:
-    return f"http://127.0.0.1:{site.port}{path}"
 
 
 def forbidden(source: str) -> list[str]:

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
+from sfumato.cli.local.estimate import _csv
+
+from ...report.browser import needs_browser
 from .client import ADMIN, TOKEN
-from .test_pages import address, browser, needs_browser, page, site
+from .watching import NASTY, address
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from .client import Client
-    from .test_pages import WatchingBrowser
-
-__all__ = ["browser", "page", "site"]
+    from .watching import WatchingBrowser
 
 pytestmark = needs_browser
 
@@ -28,7 +30,7 @@ EPSILON = "2"
 MOST_MISSED = 8
 """Intervals that may miss the true share, of 40 at 95%. In 15,784 simulated runs 5 was the most (7 times), 4 occurred
 73 times and 3 occurred 325 times: falling by a factor of 4 or more each time, 9 has a probability below 1e-5."""
-FASTER = 10
+FASTER = 40
 """How much faster than in life the page's clock runs here."""
 SEND = """
 async (name, values) => {
@@ -47,7 +49,7 @@ async (name, values) => {
 
 @pytest.fixture
 def hurried(page: WatchingBrowser) -> Iterator[WatchingBrowser]:
-    """A browser whose pages ask ten times as often, and start without a token."""
+    """A browser whose pages ask that much more often, and start without a token."""
     source = f"const patient = setTimeout; window.setTimeout = (go, wait) => patient(go, wait / {FASTER});"
     added = page.call("Page.addScriptToEvaluateOnNewDocument", source=source)
     yield page
@@ -125,10 +127,11 @@ def test_the_page_shows_the_results(
     for i, quartile in enumerate(quartiles, start=1):
         assert page.text(f"quartile-{i}") == str(quartile["value"])
         assert page.text(f"quartile-{i}-interval") == f"{quartile['low']} to {quartile['high']}"
-    assert page.text("certificate").startswith("The estimate is the best there is: its certificate was reached")
+    assert page.text("certificate").startswith("This is the likeliest distribution: its certificate was reached")
     # The largest entry of G⁻¹ is (1 + α²) / (1 − α)² = 1.36 with α = e^(−2).
     assert page.text("forged").startswith("One forged report can weigh as much as 1.4 people")
-    assert "ε = 2" in page.text("promise")
+    assert page.text("promise").startswith("Noise with ε = 2 per step was added before reports left")
+    assert page.evaluate("document.getElementById('misfit').hidden")
     assert page.errors == []
 
 
@@ -144,6 +147,30 @@ def test_charts_and_table_hold_every_cell(
         [str(cell["value"]), hundredths(cell["share"]), interval(cell), hundredths(up_to["share"]), interval(up_to)]
         for cell, up_to in zip(results["cells"], results["cdf"], strict=True)
     ]
+
+
+@pytest.mark.parametrize("chart", ["shares", "cdf"])
+def test_the_figures_of_the_answer_under_the_mouse_are_told(
+    hurried: WatchingBrowser, site: Client, thousand: str, chart: str
+) -> None:
+    """Pointed at through the whole page: the middle of each bar, and beyond the last one."""
+    page = shown(hurried, site, thousand)
+    page.evaluate(f"document.getElementById({chart!r}).scrollIntoView()")
+    left, top, width = page.evaluate(f"""(({{ x, y, width }}) => [x, y, width])(
+      document.querySelector('#{chart} svg').getBoundingClientRect())""")
+    labels = page.evaluate(f"""[...document.querySelectorAll('#{chart} text[text-anchor=middle]')]
+      .map(label => [label.textContent, label.getAttribute('x')].map(Number))""")
+    (first, start), (last, end) = labels[0], labels[-1]
+    slot = (end - start) / (last - first)
+    for value in (20, 37, 59):
+        middle = start + (value - first) * slot
+        page.call("Input.dispatchMouseEvent", type="mouseMoved", x=left + middle, y=top + 100)
+        page.wait(f"document.getElementById('{chart}-tip').innerText")
+        assert re.match(rf"(Up to )?{value}: [0-9.]+% \([0-9.]+% to [0-9.]+%\)$", page.text(f"{chart}-tip"))
+        marked = page.evaluate(f"Number(document.querySelector('#{chart} .pointed').getAttribute('x'))")
+        assert marked == pytest.approx(middle - slot / 2, abs=0.05)
+    page.call("Input.dispatchMouseEvent", type="mouseMoved", x=left + width - 2, y=top + 100)
+    assert page.text(f"{chart}-tip") == ""
 
 
 def hundredths(share: float) -> str:
@@ -166,9 +193,8 @@ def test_the_file_holds_every_figure(
       return [await made.text(), name];
     })()""")
     head, *rows = text.splitlines()
-    assert (name, head) == (
-        f"{thousand}.csv", "value,share,low,high,cumulative_share,cumulative_low,cumulative_high"
-    )
+    assert (name, head) == (f"{thousand}.csv", "value,share,low,high,cumulative,cumulative_low,cumulative_high")
+    assert _csv(results).splitlines()[0] == head
     assert [[float(cell) for cell in row.split(",")] for row in rows] == [
         [cell["value"], cell["share"], cell["low"], cell["high"], up_to["share"], up_to["low"], up_to["high"]]
         for cell, up_to in zip(results["cells"], results["cdf"], strict=True)
@@ -198,11 +224,11 @@ def test_the_page_is_live_until_it_is_hidden(hurried: WatchingBrowser, site: Cli
     hurried.wait("document.getElementById('reports').innerText === '6' && document.querySelector('#cdf svg')")
     assert hurried.evaluate("document.querySelector('.result').hidden") is False
     hurried.evaluate("Object.defineProperty(document, 'hidden', { value: true, configurable: true }), 0")
-    time.sleep(0.6)
+    time.sleep(0.3)
     hurried.evaluate("1")
     before = len(hurried.requests)
     site.report(name, 70)
-    time.sleep(1.2)
+    time.sleep(0.4)
     assert (hurried.text("reports"), len(hurried.requests)) == ("6", before)
     hurried.evaluate("delete document.hidden, document.dispatchEvent(new Event('visibilitychange')), 0")
     hurried.wait("document.getElementById('reports').innerText === '7'")
@@ -244,28 +270,64 @@ def test_what_goes_wrong_is_told_in_sentences(hurried: WatchingBrowser, site: Cl
     assert page.text("notice").startswith("There is no survey called “no-such-survey” here.")
 
 
-@pytest.mark.parametrize(("reached", "gap", "said"), [
-    (False, 0.25, "The solver stopped before its certificate was reached (at most 3e-1 of log likelihood"),
-    (False, None, "The solver stopped before its certificate was reached (an unknown amount of log likelihood"),
-])  # fmt: skip
-def test_an_unfinished_estimate_is_a_warning(
-    hurried: WatchingBrowser, site: Client, thousand: str, reached: bool, gap: float | None, said: str
-) -> None:
-    """The collector's answer is changed on its way."""
+def shown_with(page: WatchingBrowser, site: Client, name: str, **changed: Any) -> WatchingBrowser:
+    """The page, with the collector's answer changed on its way."""
     source = f"""const asked = fetch; window.fetch = async (...about) => {{
       const answer = await asked(...about);
       if (!String(about[0]).endsWith("/results")) return answer;
-      const changed = {{ reached: {json.dumps(reached)}, gap: {json.dumps(gap)}, one_report_moves: null }};
-      return new Response(JSON.stringify({{ ...await answer.json(), ...changed }}));
+      return new Response(JSON.stringify({{ ...await answer.json(), ...{json.dumps(changed)} }}));
     }}"""
-    added = hurried.call("Page.addScriptToEvaluateOnNewDocument", source=source)
+    added = page.call("Page.addScriptToEvaluateOnNewDocument", source=source)
     try:
-        page = shown(hurried, site, thousand)
+        return shown(page, site, name)
     finally:
-        hurried.call("Page.removeScriptToEvaluateOnNewDocument", identifier=added["identifier"])
+        page.call("Page.removeScriptToEvaluateOnNewDocument", identifier=added["identifier"])
+
+
+def test_reports_that_did_not_get_the_noise_are_a_warning_above_all_figures(
+    hurried: WatchingBrowser, site: Client
+) -> None:
+    name = site.add_survey()
+    site.report(name, *[3] * 300)
+    page = shown(hurried, site, name)
+    assert page.text("misfit").startswith("These reports do not look as if they got this noise")
+    assert "should have been added" in page.text("promise")
+    places = "['misfit', 'figures'].map(id => document.getElementById(id).getBoundingClientRect())"
+    warning, figures = page.evaluate(f"{places}.map(({{ top, bottom }}) => [top, bottom])")
+    assert warning[0] < warning[1] < figures[1]
+    page = shown_with(hurried, site, name, fits=None)
+    assert page.evaluate("document.getElementById('misfit').hidden")
+
+
+@pytest.mark.parametrize(("gap", "said"), [(0.25, "at most 3e-1"), (None, "an unknown amount")])
+def test_an_unfinished_estimate_is_a_warning(
+    hurried: WatchingBrowser, site: Client, thousand: str, gap: float | None, said: str
+) -> None:
+    page = shown_with(hurried, site, thousand, reached=False, gap=gap, one_report_moves=None)
+    said = f"The solver stopped before its certificate was reached ({said} of log likelihood"
     assert page.text("certificate").startswith(said)
     assert page.evaluate("document.getElementById('certificate').className") == "warning"
     assert page.evaluate("document.getElementById('forged').hidden")
+
+
+def test_the_promise_counts_epsilon_as_the_noise_does(hurried: WatchingBrowser, site: Client) -> None:
+    """Per step of whatever length on an axis where noise grows with the distance, in all otherwise."""
+    for more, said in (({"max": 1000, "step": 500}, "ε = 1/2 per step of 500"),
+                       ({"max": 2, "mechanism": "randomized-response"}, "ε = 1/2")):  # fmt: skip
+        name = site.add_survey(**more)
+        site.report(name, *[0] * 3)
+        assert shown(hurried, site, name).text("promise").startswith(f"Noise with {said} was added before")
+
+
+@pytest.mark.parametrize("question", NASTY)
+def test_a_question_is_shown_as_it_stands(hurried: WatchingBrowser, site: Client, question: str) -> None:
+    name = site.add_survey(question=question)
+    hurried.show(address(site, f"/dashboard/{name}#token={TOKEN}"), width=360)
+    hurried.shows("figures")
+    assert hurried.evaluate("document.querySelector('h1').textContent") == question
+    assert hurried.evaluate("document.querySelectorAll('h1 *').length + Boolean(window.harmed)") == 0
+    assert hurried.evaluate("document.documentElement.scrollWidth") <= 360
+    assert hurried.errors == []
 
 
 @pytest.mark.parametrize(("width", "dark"), [(360, False), (390, True), (1280, True)])

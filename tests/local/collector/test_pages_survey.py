@@ -4,33 +4,23 @@ from __future__ import annotations
 
 import json
 import time
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sfumato.privacy.channels import TruncatedGeometric
-
+from ...report.browser import needs_browser
 from .client import eventually
-from .test_pages import address, browser, needs_browser, page, site
+from .watching import NASTY, address, opened
 
 if TYPE_CHECKING:
     from .client import Client
-    from .test_pages import WatchingBrowser
-
-__all__ = ["browser", "page", "site"]
+    from .watching import WatchingBrowser
 
 pytestmark = needs_browser
 
 WIDE = {"min": 0, "max": 99_999, "epsilon": "1/100000"}
 """With so much noise a report is the true value with probability 5e-6: how often a search for it fails wrongly."""
 STORED = "JSON.stringify(Object.entries(localStorage)) + JSON.stringify(Object.entries(sessionStorage))"
-
-
-def opened(page: WatchingBrowser, site: Client, name: str, **how: Any) -> WatchingBrowser:
-    page.show(address(site, f"/s/{name}"), **how)
-    page.wait("document.querySelector('#picture svg')")
-    return page
 
 
 def answered(page: WatchingBrowser, value: str) -> None:
@@ -193,14 +183,21 @@ def test_without_a_memory_nothing_is_sent(page: WatchingBrowser, site: Client, b
     assert (page.posted, reports(site, name)) == ([], 0)
 
 
-@pytest.mark.parametrize("typed", ["", "-1", "100", "41", "1.5", "1e9"])
-def test_what_is_not_on_the_axis_is_refused_with_the_range(page: WatchingBrowser, site: Client, typed: str) -> None:
+@pytest.mark.parametrize(
+    ("typed", "rounded"),
+    [("", ""), ("-1", ""), ("99", ""), ("1e9", ""), ("41", "40 or 42"), ("1.5", "2"), ("96.5", "96")],
+)
+def test_what_is_not_on_the_axis_is_refused_with_the_range_and_the_nearest(
+    page: WatchingBrowser, site: Client, typed: str, rounded: str
+) -> None:
     name = site.add_survey(min=0, max=98, step=2)
     opened(page, site, name)
+    assert page.text("range") == "A whole number from 0 to 98 in steps of 2; round to the nearest."
     page.type("#value", typed)
     page.press_enter()
     page.wait("document.getElementById('problem').innerText")
-    assert page.text("problem") == "Please enter a whole number from 0 to 98 in steps of 2."
+    hint = f": round {typed} to {rounded}" if rounded else ""
+    assert page.text("problem") == f"Please enter a whole number from 0 to 98 in steps of 2{hint}."
     assert page.evaluate("document.activeElement.id + document.activeElement.ariaInvalid") == "valuetrue"
     assert (page.posted, page.evaluate("localStorage.getItem('sfumato:' + 1)")) == ([], None)
 
@@ -214,21 +211,26 @@ def test_reports_are_on_the_axis_of_the_survey(page: WatchingBrowser, site: Clie
     assert page.text("protection").startswith("Hardly at all: with a chance of over 99% the number sent is the answer")
 
 
-def test_typing_sends_nothing_and_draws_the_noise(page: WatchingBrowser, site: Client) -> None:
-    opened(page, site, site.add_survey(epsilon="1/5"))
-    before = len(page.wire)
-    page.type("#value", "20")
-    page.wait("document.querySelector('#picture svg').ariaLabel.includes('answer is 20')")
-    assert len(page.wire) == before
-    chances = page.evaluate("""import("/assets/noise.js").then(({ chances }) =>
-      chances({ min: 0, max: 99, step: 1, epsilon: "1/5" }, 20))""")
-    row = TruncatedGeometric(size=100, epsilon=Fraction(1, 5)).matrix()[20]
-    assert [value for value, _ in chances] == list(range(100))
-    assert [chance for _, chance in chances] == pytest.approx(row.tolist(), rel=1e-9)
-    # P(|noise| ≤ 11) = 0.900, P(|noise| ≤ 10) = 0.878 with α = e^(−0.2).
-    said = page.text("protection")
-    assert "lies at most 11 from the answer" in said
-    assert "two answers that are 3 apart could both have led to it, one making it at most 1.8 times" in said
+def test_a_survey_with_one_answer_says_that_it_asks_nothing(page: WatchingBrowser, site: Client) -> None:
+    name = site.add_survey(min=5, max=5)
+    page.show(address(site, f"/s/{name}"))
+    page.shows("form")
+    assert page.text("range").startswith("Only 5 can be answered")
+    assert page.text("protection") == "Only one answer is possible, so there is nothing to protect."
+    assert page.evaluate("document.getElementById('picture-holder').hidden")
+    page.type("#value", "6")
+    page.press_enter()
+    page.wait("document.getElementById('problem').innerText")
+    assert page.text("problem") == "Please enter the number 5."
+    answered(page, "5")
+    assert [one["value"] for one in page.posted] == [5]
+    assert page.errors == []
+
+
+@pytest.mark.parametrize(("step", "said"), [(1, "ε = 1/2 per step;"), (500, "ε = 1/2 per step of 500;")])
+def test_the_promise_names_the_step(page: WatchingBrowser, site: Client, step: int, said: str) -> None:
+    opened(page, site, site.add_survey(max=20 * step, step=step))
+    assert said in page.evaluate("document.querySelector('details').textContent")
 
 
 def test_closed_unknown_and_unreachable_surveys_are_told_in_sentences(page: WatchingBrowser, site: Client) -> None:
@@ -241,7 +243,7 @@ def test_closed_unknown_and_unreachable_surveys_are_told_in_sentences(page: Watc
     assert page.text("notice").startswith("There is no survey called “nothing-of-this-name” here.")
     page.show(address(site, f"/s/{site.add_survey(mechanism='square-wave', epsilon=1)}"))
     page.shows("notice")
-    assert page.text("notice").startswith("This survey asks for a kind of noise that this page does not make")
+    assert page.text("notice").startswith("This survey cannot be answered in a browser")
     page.call("Network.setBlockedURLs", urls=["*/api/*"])
     try:
         page.show(address(site, f"/s/{site.add_survey()}"))
@@ -261,6 +263,16 @@ def test_a_survey_that_closes_meanwhile_says_so(page: WatchingBrowser, site: Cli
     assert page.text("sent-more").startswith("The survey is closed. The same number will be sent next time")
 
 
+@pytest.mark.parametrize("question", NASTY)
+def test_a_question_is_shown_as_it_stands(page: WatchingBrowser, site: Client, question: str) -> None:
+    opened(page, site, site.add_survey(question=question), width=360)
+    assert page.evaluate("document.querySelector('h1').textContent") == question
+    assert page.evaluate("document.title") == " ".join(question.split())
+    assert page.evaluate("document.querySelectorAll('h1 *').length + Boolean(window.harmed)") == 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert page.errors == []
+
+
 @pytest.mark.parametrize(("width", "dark"), [(360, True), (1200, False)])
 def test_the_page_fits_its_width_and_obeys_its_policy(
     page: WatchingBrowser, site: Client, width: int, dark: bool
@@ -271,5 +283,3 @@ def test_the_page_fits_its_width_and_obeys_its_policy(
     assert page.evaluate("document.title + document.querySelector('h1').innerText") == question * 2
     assert page.errors == []
     assert all(one.startswith((address(site, "/"), "data:")) for one in page.requests)
-
-

@@ -17,7 +17,7 @@ from sfumato.errors import ParameterError
 from sfumato.local.collector.serving import open_socket, spell
 from sfumato.local.collector.storage import Storage
 
-from .client import ADMIN, JSON, TOKEN, Client, new_id
+from .client import JSON, TOKEN, Client, new_id, recounted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,9 +58,16 @@ def process(database: Path) -> Iterator[tuple[subprocess.Popen[str], Client]]:
 
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_lets_the_server_finish_what_is_under_way(tmp_path: Path, sign: signal.Signals) -> None:
-    """The body of a report is half sent when the signal comes; the other half is still taken and acknowledged."""
+    """The body of a report is half sent when the signal comes; the other half is still taken and acknowledged.
+
+    Meanwhile the server listens on this machine alone and says nothing.
+    """
     database = tmp_path / "collected.sqlite"
     with process(database) as (server, client):
+        with pytest.raises(OSError), closing(socket.create_connection(("127.0.0.2", client.port), timeout=5)):
+            pass
+        assert client.get_as_admin("/api/surveys").document == {"surveys": []}
+        assert client.get("/nothing").status == 404
         name = client.add_survey()
         body = json.dumps({"id": new_id(), "value": 4}).encode()
         with closing(http.client.HTTPConnection("127.0.0.1", client.port, timeout=PATIENCE)) as connection:
@@ -80,17 +87,7 @@ def test_a_signal_lets_the_server_finish_what_is_under_way(tmp_path: Path, sign:
         assert (server.returncode, told, complaints) == (0, "stopped\n", "")
     assert [path.name for path in tmp_path.iterdir()] == ["collected.sqlite"]
     with closing(Storage(database)) as storage:
-        assert storage.recount(name) == {4: 1}
-
-
-def test_the_server_listens_on_this_machine_alone_and_says_nothing(tmp_path: Path) -> None:
-    with process(tmp_path / "collected.sqlite") as (server, client):
-        assert client.ask("GET", "/api/surveys", headers=ADMIN).document == {"surveys": []}
-        assert client.get("/nothing").status == 404
-        with pytest.raises(OSError), closing(socket.create_connection(("127.0.0.2", client.port), timeout=5)):
-            pass
-        server.terminate()
-        assert server.communicate(timeout=PATIENCE) == ("stopped\n", "")
+        assert storage.counts(name) == recounted(storage, name) == {4: 1}
 
 
 def test_a_port_that_is_taken_is_named() -> None:

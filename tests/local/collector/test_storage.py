@@ -12,12 +12,12 @@ import pytest
 from sqlalchemy import inspect, text
 
 import sfumato.local.collector
-from sfumato.errors import DataError, ParameterError
-from sfumato.local.collector.database import UnavailableError, parse_database, writing
+from sfumato.errors import ParameterError
+from sfumato.local.collector.database import UnavailableError, parse_database
 from sfumato.local.collector.storage import ConflictError, Receipt, Report, Storage
 from sfumato.local.survey import Survey
 
-from .client import new_id
+from .client import new_id, recounted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,8 +58,8 @@ def test_reports_are_counted_by_value(storage: Storage) -> None:
     assert storage.add_reports("age", batch(3, -4)) == Receipt(accepted=2, repeated=0)
     assert storage.add_reports("other", batch(3)) == Receipt(accepted=1, repeated=0)
     assert storage.add_reports("age", []) == Receipt(accepted=0, repeated=0)
-    assert storage.counts("age") == storage.recount("age") == {-4: 1, 3: 3, 99: 1}
-    assert storage.counts("nothing") == storage.recount("nothing") == {}
+    assert storage.counts("age") == recounted(storage, "age") == {-4: 1, 3: 3, 99: 1}
+    assert storage.counts("nothing") == recounted(storage, "nothing") == {}
     assert [reports for _, reports in storage.surveys()] == [5]
 
 
@@ -70,7 +70,7 @@ def test_a_report_sent_again_is_counted_once(storage: Storage) -> None:
     assert storage.add_reports("age", [*first[:2], *batch(7)]) == Receipt(accepted=1, repeated=2)
     twice = batch(8)
     assert storage.add_reports("age", twice * 3) == Receipt(accepted=1, repeated=2)
-    assert storage.recount("age") == storage.counts("age") == dict.fromkeys([0, 1, 2, 3, 4, 7, 8], 1)
+    assert recounted(storage, "age") == storage.counts("age") == dict.fromkeys([0, 1, 2, 3, 4, 7, 8], 1)
 
 
 def test_the_largest_numbers_and_batches_fit(storage: Storage) -> None:
@@ -78,7 +78,7 @@ def test_the_largest_numbers_and_batches_fit(storage: Storage) -> None:
     reports = batch(far, -far, *(number % 100 for number in range(9_998)))
     assert storage.add_reports("age", reports) == Receipt(accepted=10_000, repeated=0)
     assert storage.add_reports("age", reports) == Receipt(accepted=0, repeated=10_000)
-    assert storage.recount("age") == storage.counts("age") == dict(sorted(Counter(r.value for r in reports).items()))
+    assert recounted(storage, "age") == storage.counts("age") == dict(sorted(Counter(r.value for r in reports).items()))
 
 
 def test_an_id_with_another_value_refuses_the_whole_batch(storage: Storage) -> None:
@@ -88,7 +88,7 @@ def test_an_id_with_another_value_refuses_the_whole_batch(storage: Storage) -> N
         storage.add_reports("age", [*batch(*range(50)), Report(first[1].id, 3)])
     with pytest.raises(ConflictError, match="is sent with two values"):
         storage.add_reports("age", [Report("x" * 20, 1), Report("x" * 20, 2)])
-    assert storage.counts("age") == storage.recount("age") == {1: 1, 2: 1}
+    assert storage.counts("age") == recounted(storage, "age") == {1: 1, 2: 1}
     # The same id in another survey is another report.
     assert storage.add_reports("other", [Report(first[1].id, 3)]).accepted == 1
 
@@ -119,7 +119,7 @@ def test_senders_at_once_count_every_report_once(storage: Storage, database: str
     servers[1].close()
     assert failed == []
     assert sum(accepted) == len(reports)
-    assert storage.counts("age") == storage.recount("age") == dict(sorted(Counter(r.value for r in reports).items()))
+    assert storage.counts("age") == recounted(storage, "age") == dict(sorted(Counter(r.value for r in reports).items()))
 
 
 @pytest.mark.parametrize("shared", ["ids", "values"])
@@ -144,7 +144,7 @@ def test_batches_in_opposite_orders_do_not_block_each_other(storage: Storage, sh
         for thread in threads:
             thread.join()
     assert failed == []
-    assert storage.counts("age") == storage.recount("age")
+    assert storage.counts("age") == recounted(storage, "age")
     assert set(storage.counts("age").values()) == {ROUNDS if shared == "ids" else 2 * ROUNDS}
 
 
@@ -167,15 +167,6 @@ def test_two_servers_share_a_database(database: str) -> None:
     third.close()
 
 
-@pytest.mark.parametrize("tampering", ["UPDATE counts SET count = count + 1", "DELETE FROM reports WHERE value = 2"])
-def test_counts_that_differ_from_the_reports_are_found(storage: Storage, tampering: str) -> None:
-    storage.add_reports("age", batch(2, 2))
-    with writing(storage._engine) as connection:
-        connection.execute(text(tampering))
-    with pytest.raises(DataError, match=r"survey 'age' counts the value 2 (3|2) times; expected (2|0), as many"):
-        storage.recount("age")
-
-
 def test_a_failure_in_the_middle_keeps_nothing(storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: Any) -> None:
         raise RuntimeError("the disk is gone")
@@ -185,7 +176,7 @@ def test_a_failure_in_the_middle_keeps_nothing(storage: Storage, monkeypatch: py
         patch.setattr(storage, "_count", fail)
         with pytest.raises(RuntimeError):
             storage.add_reports("age", lost := batch(1, 2))
-    assert storage.recount("age") == {1: 1}
+    assert storage.counts("age") == recounted(storage, "age") == {1: 1}
     assert storage.add_reports("age", lost).accepted == 2
 
 

@@ -7,9 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from local.reconstruct.oracle import Floats, dense_likelihood, dense_update, problems
-from sfumato.local.reconstruct import certified_gap, em, likelihood, log_likelihood, update
+from sfumato.local.reconstruct.likelihood import likelihood
+from sfumato.local.reconstruct.solution import certified_gap, log_likelihood, next_shares
+from sfumato.local.reconstruct.updates import em
 from sfumato.privacy.channels import Channel, make_channel
+
+from .oracle import Floats, dense_likelihood, dense_update, problems
 
 Problem = tuple[Channel, Floats]
 
@@ -22,7 +25,7 @@ def random_shares(channel: Channel, seed: int) -> Floats:
 def test_an_update_is_the_one_of_the_matrix(problem: Problem, seed: int) -> None:
     channel, observed = problem
     shares = random_shares(channel, seed)
-    updated = update(channel, observed, shares)
+    updated = next_shares(channel, observed, shares)
     np.testing.assert_allclose(updated, dense_update(channel.matrix(), observed, shares), rtol=1e-9, atol=1e-14)
     before, after = (log_likelihood(channel, observed, p) for p in (shares, updated))
     assert before == pytest.approx(dense_likelihood(channel.matrix(), observed, shares), rel=1e-9)
@@ -55,10 +58,10 @@ def test_point_masses_are_fixed_points_so_fixed_points_are_not_unique(name: str)
     channel = make_channel(name, 6, 1.0)
     observed = np.random.default_rng(3).dirichlet(np.ones(channel.reports))
     for mass in np.eye(6):
-        np.testing.assert_allclose(update(channel, observed, mass), mass, atol=1e-15)
+        np.testing.assert_allclose(next_shares(channel, observed, mass), mass, atol=1e-15)
         assert certified_gap(channel, observed, mass) > 0.01
     best = likelihood(channel, observed)
-    np.testing.assert_allclose(update(channel, observed, best.shares), best.shares, atol=1e-8)
+    np.testing.assert_allclose(next_shares(channel, observed, best.shares), best.shares, atol=1e-8)
 
 
 @given(problems(names=("geometric",), most=30))
@@ -74,7 +77,7 @@ def test_starting_from_the_reports_can_miss_the_maximum_of_rounded_laplace() -> 
     channel, observed = make_channel("laplace", 5, 0.1), np.array([0, 0.5, 0, 0.5, 0])
     shares = observed
     for _ in range(2_000):
-        shares = update(channel, observed, shares)
+        shares = next_shares(channel, observed, shares)
     np.testing.assert_allclose(shares, observed, atol=1e-12)
     best = em(channel, observed, gap=1e-6)
     assert best.reached

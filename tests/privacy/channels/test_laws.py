@@ -108,8 +108,8 @@ def test_a_channel_keeps_its_claim_and_no_better_one(name: str, size: int, epsil
     assert matrix.sum(axis=1) == pytest.approx(1, abs=1e-12)
     losses = np.log(matrix)
     assert np.ptp(losses, axis=0).max() == pytest.approx(channel.claim.epsilon, abs=1e-9)
-    if channel.claim.per_unit is not None and size > 2:
-        assert np.abs(np.diff(losses, axis=0)).max() == pytest.approx(channel.claim.per_unit, abs=1e-9)
+    if channel.claim.per_step is not None and size > 2:
+        assert np.abs(np.diff(losses, axis=0)).max() == pytest.approx(channel.claim.per_step, abs=1e-9)
 
 
 @pytest.mark.parametrize("name", CHANNELS)
@@ -195,7 +195,14 @@ def test_a_window_with_a_higher_chance_would_be_noticed() -> None:
         (lambda: make_channel("laplace", 3, 21), "more than 20"),
         (lambda: parse_channel({"mechanism": "geometric"}), "the channel is incomplete"),
         (lambda: parse_channel({"mechanism": "geometric", "size": "3", "epsilon": "1"}), "number of values is '3'"),
-        (lambda: parse_channel({"mechanism": "geometric", "size": 3, "epsilon": "1/0"}), "the channel is incomplete"),
+        (lambda: parse_channel({"mechanism": "geometric", "size": 3, "epsilon": "1/0"}), "epsilon is '1/0'"),
+        (lambda: parse_channel({"mechanism": "geometric", "size": 3, "epsilon": True}), "epsilon is True"),
+        (lambda: parse_channel({"mechanism": "geometric", "size": 3, "epsilon": math.inf}), "epsilon is inf"),
+        (lambda: parse_channel({"mechanism": "geometric", "size": 3, "epsilon": "1e-400000000"}), "epsilon is 1e-4000"),
+        (lambda: parse_channel({"mechanism": "geometric", "size": 3, "epsilon": "1e400000000"}), "epsilon is '1e4000"),
+        (lambda: parse_channel({"mechanism": "geometric", "size": 3, "epsilon": "9" * 5_000}), "epsilon is '9999"),
+        (lambda: parse_channel({"mechanism": [], "size": 3, "epsilon": "1"}), r"\[\] is not a known mechanism"),
+        (lambda: make_channel("randomized-response", 3, 1e-20), "below 1e-12 reports say nothing"),
     ],
 )
 def test_impossible_channels_are_refused(make: Callable[[], Channel], message: str) -> None:
@@ -222,6 +229,6 @@ def test_no_claim_is_rounded_down(name: str, size: int, epsilon: Fraction) -> No
     else:
         steps = size - 1 if name in ("geometric", "laplace") else min(size - 1, 1)
         assert Fraction(str(claim.epsilon)) >= epsilon * steps
-    if claim.per_unit is not None:
-        assert Fraction(str(claim.per_unit)) >= epsilon
+    if claim.per_step is not None:
+        assert Fraction(str(claim.per_step)) >= epsilon
     assert claim.epsilon <= float(epsilon) * (size - 1) * (1 + 1e-12)

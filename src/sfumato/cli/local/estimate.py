@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from sfumato.cli.local.options import ReportColumn
+from sfumato.cli.local.options import Column
 from sfumato.cli.options import Json
 from sfumato.cli.show import columns, heading, note, print_json, say, to_json
 
@@ -21,6 +21,10 @@ EXAMPLE = "sfumato local estimate reports.csv --survey age.toml"
 WIDEST = 40
 """How many lines of a distribution fit a screen; of a longer one only the quartiles are shown."""
 BAR = 30
+UNFITTING = (
+    "These reports do not look as if they got this noise: it may have been left out, have been another one, or many "
+    "reports were forged. Do not trust the estimate."
+)
 
 
 def command(
@@ -43,7 +47,7 @@ def command(
     name: Annotated[
         str | None, typer.Option("--name", show_default=False, help="The survey in the database.")
     ] = None,
-    column: ReportColumn = None,
+    column: Column = None,
     solver: Annotated[
         Literal["likelihood", "inversion", "em", "smooth"],
         typer.Option(
@@ -72,6 +76,8 @@ def command(
     from sfumato.files import place
     from sfumato.local.reconstruct.estimate import estimate
 
+    if output:
+        _refuse_output(output)
     asked, counts = _reports(files or [], survey, database, name, column)
     asked.refuse_few(int(counts.sum()))
     found = estimate(
@@ -84,14 +90,28 @@ def command(
         print_json(found)
         return
     _show(found, asked)
+    if not found["fits"]:
+        note(UNFITTING)
     if output:
         note(f"Written to {output}.")
+
+
+def _refuse_output(output: Path) -> None:
+    """What is there already may be the reports themselves, which cannot be drawn again."""
+    from sfumato.errors import ParameterError
+
+    if output.suffix not in (".csv", ".json"):
+        raise ParameterError(f"{output}: the name of an estimate ends in .csv or .json")
+    if output.exists():
+        raise ParameterError(f"{output}: this already exists; choose a new file, or remove it first")
 
 
 def _reports(
     files: list[Path], survey: Path | None, database: str | None, name: str | None, column: str | None
 ) -> tuple[Survey, NDArray[np.int64]]:
     """The survey, and how often each report occurs in files or in a database."""
+    from contextlib import closing
+
     from sfumato.errors import ParameterError
     from sfumato.local.reports import count_reports
     from sfumato.local.survey import read_survey
@@ -105,15 +125,12 @@ def _reports(
         raise ParameterError("a database is named with --database and --name alone; files need --survey")
     from sfumato.local.collector.storage import Storage
 
-    storage = Storage.existing(database)
-    try:
+    with closing(Storage.existing(database)) as storage:
         stored = storage.survey(name)
         if stored is None:
             known = ", ".join(repr(other.name) for other, _ in storage.surveys()) or "none"
             raise ParameterError(f"{storage}: there is no survey {name!r}; there are {known}")
         return stored, storage.histogram(stored)
-    finally:
-        storage.close()
 
 
 def _csv(found: dict[str, Any]) -> str:
@@ -157,4 +174,5 @@ def _certificate(found: dict[str, Any]) -> str:
         return f"How near the likeliest distribution this is, is not known.{weight}"
     if found["reached"]:
         return f"This is the likeliest distribution, to {found['gap']:.1g} in the log likelihood per report.{weight}"
-    return f"Stopped early: the log likelihood per report can be up to {found['gap']:.2g} higher.{weight}"
+    why = "Smoothed on purpose" if found["estimate"] == "smooth" else "Stopped early"
+    return f"{why}: the log likelihood per report can be up to {found['gap']:.2g} higher.{weight}"

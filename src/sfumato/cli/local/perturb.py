@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.local.options import ReportColumn, SurveyFile
+from sfumato.cli.local.options import Column
 from sfumato.cli.options import Json
 from sfumato.cli.show import print_json, say
 
@@ -18,12 +18,18 @@ def command(
     file: Annotated[
         Path, typer.Argument(metavar="FILE", show_default=False, help="True answers: CSV (.gz too) or Parquet.")
     ],
-    survey: SurveyFile,
+    survey: Annotated[
+        Path,
+        typer.Option(
+            "--survey", metavar="TOML", show_default=False,
+            help="What is asked: name, question, min, max and epsilon; also step, mechanism, smallest_batch and ends.",
+        ),
+    ],
     output: Annotated[
         Path,
         typer.Option("--output", "-o", metavar="FILE", show_default=False, help="Where to: .csv, .csv.gz or .parquet."),
     ],
-    column: ReportColumn = None,
+    column: Column = None,
     as_json: Json = False,
 ) -> None:
     """Add noise to a column of true answers, each on its own.
@@ -47,6 +53,6 @@ def command(
         )
         return
     say(f"{output}: {len(answers):,} reports.")
-    say(f"Claim: {claim.sentence()}.")
+    say(f"Claim: {claim.sentence()}." + ("" if asked.step == 1 else f" A step is {asked.step}."))
     for assumption in claim.assumptions:
         say(f"Assumes: {assumption}.")

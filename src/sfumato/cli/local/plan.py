@@ -11,6 +11,8 @@ from sfumato.cli.options import Json
 from sfumato.cli.show import print_json, say
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from sfumato.local.planning import Plan
 
 EXAMPLE = "sfumato local plan --size 100 --epsilon 0.5 --error 0.01"
@@ -30,7 +32,7 @@ def command(
         typer.Option("--epsilon", show_default=False, help="Per unit for geometric and laplace, else in all."),
     ] = None,
     mechanism: Annotated[
-        Literal["geometric", "randomized-response", "laplace"] | None,
+        Literal["geometric", "randomized-response", "laplace", "square-wave"] | None,
         typer.Option("--mechanism", show_default=False, help="The noise; geometric if not said."),
     ] = None,
     error: Annotated[
@@ -64,35 +66,31 @@ def command(
 
 
 def _plan(
-    survey: Path | None, size: int | None, epsilon: float | None, mechanism: str | None, error: float | None,
-    reports: int | None, **more: Any,
+    survey: Path | None, size: int | None, epsilon: float | Fraction | None, mechanism: str | None,
+    error: float | None, reports: int | None, **more: Any,
 ) -> Plan:
     from sfumato.errors import ParameterError
-    from sfumato.local.planning import plan_epsilon, plan_error, plan_reports
+    from sfumato.local.planning import Planner
     from sfumato.local.survey import read_survey
     from sfumato.privacy.channels import make_channel
 
-    both = error is not None and reports is not None
+    name, both = mechanism or "geometric", error is not None and reports is not None
     if survey is not None:
         if any(given is not None for given in (size, epsilon, mechanism)):
             raise ParameterError("--survey says size, epsilon and mechanism; leave these options out")
         asked = read_survey(survey)
-        channel = asked.channel
-        more["values"] = asked.answers()
-        if both:
-            return plan_epsilon(channel.name, channel.size, reports or 0, error or 0.0, **more)
-    elif size is None:
+        name, size, more["values"] = asked.mechanism, asked.size, asked.answers()
+        epsilon = None if both else asked.epsilon
+    if size is None:
         raise ParameterError("say what is planned: --survey, or --size with --epsilon")
-    elif both:
-        if epsilon is not None:
-            raise ParameterError("give two of --epsilon, --error and --reports; the third is found")
-        return plan_epsilon(mechanism or "geometric", size, reports or 0, error or 0.0, **more)
-    elif epsilon is None:
+    planner = Planner(**more)
+    if epsilon is None and error is not None and reports is not None:
+        return planner.epsilon(name, size, reports, error)
+    if epsilon is None or both:
         raise ParameterError("give two of --epsilon, --error and --reports; the third is found")
-    else:
-        channel = make_channel(mechanism or "geometric", size, epsilon)
+    channel = make_channel(name, size, epsilon)
     if error is not None:
-        return plan_reports(channel, error, **more)
+        return planner.reports(channel, error)
     if reports is not None:
-        return plan_error(channel, reports, **more)
+        return planner.error(channel, reports)
     raise ParameterError("say what is wanted: --error for the number of reports, or --reports for the error")

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.local.options import Database
 from sfumato.cli.show import note, say
 
 EXAMPLE = "sfumato local serve age.toml --database reports.db"
@@ -18,7 +17,9 @@ def command(
         list[Path] | None,
         typer.Argument(metavar="[SURVEY]...", show_default=False, help="Surveys to open: TOML files."),
     ] = None,
-    database: Database = "sfumato-reports.db",
+    database: Annotated[
+        str, typer.Option("--database", metavar="FILE|URL", help="An SQLite file, or postgresql://USER@HOST/DATABASE.")
+    ] = "sfumato-reports.db",
     host: Annotated[str, typer.Option("--host", help="The address to listen on; by default this machine alone.")] = (
         "127.0.0.1"
     ),
@@ -27,7 +28,7 @@ def command(
         str | None,
         typer.Option(
             "--token", envvar="SFUMATO_TOKEN", show_default=False, show_envvar=True,
-            help="The administrator's token; without it, one is drawn and shown.",
+            help="The administrator's token, 16 characters or more; without it, one is drawn and shown.",
         ),
     ] = None,
     origins: Annotated[
@@ -45,14 +46,16 @@ def command(
     anybody else can reach it.
     """
     import secrets
+    from contextlib import closing
 
+    from sfumato.local.collector.service import check_token
     from sfumato.local.collector.serving import serve
     from sfumato.local.collector.storage import Storage
     from sfumato.local.survey import read_survey
 
     asked = [read_survey(path) for path in surveys or []]
-    storage = Storage(database)
     secret = token or secrets.token_urlsafe(24)
+    check_token(secret)
 
     def listening(address: str) -> None:
         say(f"Collecting at {address}, into {storage}. Stop with Ctrl+C.")
@@ -60,12 +63,14 @@ def command(
             state = f"{reports:,} reports" if survey.is_open() else f"{reports:,} reports, closed"
             say(f"{survey.name}: {address}/s/{survey.name} ({state})")
             say(f"Dashboard: {address}/dashboard/{survey.name}" + ("" if token else f"#token={secret}"), indent=2)
+            if survey.mechanism != "geometric":
+                note(f"{survey.name}: browsers add geometric noise alone; {survey.mechanism} reports need a program.")
+        if host not in ("127.0.0.1", "::1", "localhost"):
+            note("Others can reach this address: put a proxy that speaks HTTPS in front of it.")
         if not token:
             note(f"The administrator's token for this run is {secret}; set SFUMATO_TOKEN to choose your own.")
 
-    try:
+    with closing(Storage(database)) as storage:
         for survey in asked:
             storage.add_survey(survey)
         serve(storage, secret, host, port, origins=origins or (), listening=listening)
-    finally:
-        storage.close()

@@ -6,7 +6,7 @@ column for who sent a report, from where or when, and SQLite keeps the rows in t
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -100,6 +100,9 @@ def open_engine(url: URL) -> Engine:
 
 
 def _open_sqlite(url: URL) -> Engine:
+    with suppress(OSError):
+        # For its owner alone; whatever is in the way is told by SQLite.
+        Path(str(url.database)).touch(mode=0o600)
     engine = create_engine(url, hide_parameters=True, connect_args={"timeout": PATIENCE})
 
     @event.listens_for(engine, "connect")
@@ -145,4 +148,5 @@ def spell(url: URL) -> str:
     """A database as people write it."""
     if url.get_backend_name() == "sqlite":
         return str(url.database)
-    return url.set(drivername="postgresql").render_as_string(hide_password=True)
+    # A query may hold a password as well.
+    return url.set(drivername="postgresql", query={}).render_as_string(hide_password=True)

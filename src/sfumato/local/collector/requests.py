@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sfumato.errors import ParameterError
 from sfumato.local.collector.storage import Report
-from sfumato.local.survey import Survey
+from sfumato.local.survey import Survey, spell_range
 
 if TYPE_CHECKING:
     from fastapi import Request
@@ -98,8 +98,7 @@ class _Form:
 
     def __init__(self, survey: Survey) -> None:
         self.values = range(survey.lowest_report, survey.highest_report + 1, survey.step)
-        steps = "" if survey.step == 1 else f" in steps of {survey.step}"
-        self.expected = f"expected a whole number from {survey.lowest_report} to {survey.highest_report}{steps}"
+        self.expected = f"expected {spell_range(survey.lowest_report, survey.highest_report, survey.step)}"
 
     def parse(self, which: str, report: Any) -> Report:
         if not isinstance(report, dict):

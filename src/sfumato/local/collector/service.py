@@ -9,10 +9,10 @@ from __future__ import annotations
 import hmac
 import json
 import re
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from anyio import CapacityLimiter, to_thread
 from fastapi import FastAPI, Request, Response
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -38,16 +38,20 @@ TYPES = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
-    ".svg": "image/svg+xml",
 }
 TOKEN = re.compile(r"[!-~]{16,200}")
 WRONG_TOKEN = "this needs the administrator's token; expected the header Authorization: Bearer TOKEN"
 
 
-def make_service(storage: Storage, token: str, *, origins: Iterable[str] = ()) -> FastAPI:
-    """The collector as an application; pages of `origins` may send reports from other sites."""
+def check_token(token: str) -> None:
+    """Refuse a token that is too easy to guess, or that no header can carry."""
     if not TOKEN.fullmatch(token):
         raise ParameterError("the administrator's token is not usable; expected 16 to 200 ASCII characters, no spaces")
+
+
+def make_service(storage: Storage, token: str, *, origins: Iterable[str] = ()) -> FastAPI:
+    """The collector as an application; pages of `origins` may send reports from other sites."""
+    check_token(token)
     guard = Middleware(Guard, origins=check_origins(origins))
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False, middleware=[guard])
     collector = Collector(storage, token)
@@ -75,7 +79,8 @@ class Collector:
         self._storage, self._token = storage, token.encode()
         self._surveys: dict[str, Survey] = {}
         self._results: dict[str, tuple[int, dict[str, Any]]] = {}
-        self._estimating = threading.Lock()
+        # Whoever waits for an estimate waits here, and not in a thread that reports need.
+        self._one_at_a_time = CapacityLimiter(1)
         self._files = {path.name: path.read_bytes() for path in PAGES.glob("*") if path.suffix in TYPES}
 
     async def add_survey(self, request: Request) -> Response:
@@ -115,7 +120,7 @@ class Collector:
     async def show_results(self, request: Request, name: str) -> Response:
         self._admit(request)
         survey = await self._survey(name)
-        results = await run_in_threadpool(self._estimate, survey)
+        results = await to_thread.run_sync(self._estimate, survey, limiter=self._one_at_a_time)
         return answer({**results, "survey": survey.spec(), "open": survey.is_open()})
 
     async def participant_page(self, name: str) -> Response:
@@ -152,12 +157,11 @@ class Collector:
         from sfumato.local.reconstruct.estimate import estimate
 
         counts = self._counts(survey)
-        with self._estimating:
-            reports, document = self._results.get(survey.name, (0, {}))
-            if reports != counts.sum():
-                document = estimate(counts, survey.channel, values=survey.answers()).document()
-                self._results[survey.name] = int(counts.sum()), document
-            return document
+        reports, document = self._results.get(survey.name, (0, {}))
+        if reports != counts.sum():
+            document = estimate(counts, survey.channel, values=survey.answers()).document()
+            self._results[survey.name] = int(counts.sum()), document
+        return document
 
     def _page(self, file: str, name: str) -> Response:
         if not NAME.fullmatch(name):

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from sqlalchemy import func, literal, select, union_all
+from sqlalchemy import func, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from sfumato.errors import DataError
@@ -153,27 +153,6 @@ class Storage:
         for value, count in self.counts(survey.name).items():
             counts[(value - survey.lowest_report) // survey.step] = count
         return counts
-
-    def recount(self, survey: str) -> dict[int, int]:
-        """The counts, found anew from the reports; an error if what was added up differs from them."""
-        added = select(literal("added up"), COUNTS.c.value, COUNTS.c.count).where(COUNTS.c.survey == survey)
-        there = (
-            select(literal("there"), REPORTS.c.value, func.count()).where(REPORTS.c.survey == survey)
-            .group_by(REPORTS.c.value)
-        )
-        found: dict[str, dict[int, int]] = {"added up": {}, "there": {}}
-        # One statement, so that both are seen at the same moment.
-        with sentences(self._url), self._engine.begin() as connection:
-            for kind, value, count in connection.execute(union_all(added, there)):
-                found[kind][value] = count
-        for value in sorted(found["added up"].keys() | found["there"].keys()):
-            counted, reports = found["added up"].get(value, 0), found["there"].get(value, 0)
-            if counted != reports:
-                raise DataError(
-                    f"{self}: survey {survey!r} counts the value {value} {counted} times; expected {reports}, as many "
-                    "as there are reports of it"
-                )
-        return dict(sorted(found["there"].items()))
 
 
 def _by_id(reports: Iterable[Report]) -> dict[str, int]:

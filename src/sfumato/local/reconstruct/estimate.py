@@ -10,15 +10,19 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from sfumato.errors import ParameterError
-from sfumato.local.reconstruct.bootstrap import resampled
-from sfumato.local.reconstruct.em import STEPS as EM_STEPS
-from sfumato.local.reconstruct.em import em
-from sfumato.local.reconstruct.intervals import Intervals, delta_intervals, percentile_intervals, reaches
-from sfumato.local.reconstruct.inversion import inversion
+from sfumato.local.reconstruct.closed_forms import inversion
+from sfumato.local.reconstruct.fit import fits
+from sfumato.local.reconstruct.intervals import (
+    Intervals,
+    check_confidence,
+    check_values,
+    cumulated,
+    delta_intervals,
+    reaches,
+)
 from sfumato.local.reconstruct.likelihood import likelihood
-from sfumato.local.reconstruct.smooth import STEPS as SMOOTH_STEPS
-from sfumato.local.reconstruct.smooth import smooth
 from sfumato.local.reconstruct.solution import GAP, Solution
+from sfumato.local.reconstruct.updates import em, smooth
 from sfumato.local.reconstruct.variances import one_report_moves
 
 if TYPE_CHECKING:
@@ -30,9 +34,8 @@ if TYPE_CHECKING:
 
 Solver = Literal["likelihood", "inversion", "em", "smooth"]
 QUANTILES = (0.25, 0.5, 0.75)
-REPEATS = 100
-"""How often reports are resampled where the channel has no inverse."""
-RESAMPLED_STEPS = 3_000
+QUICK_STEPS = 300
+"""How long the likeliest distribution is looked for where it is not what was asked for."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -40,7 +43,8 @@ class Estimate:
     """What a number of reports says about the people behind them.
 
     The point estimate is that of the solver; the intervals are those of the unbiased estimate, cut to what is possible
-    and widened where needed to hold the point estimate.
+    and widened where needed to hold the point estimate. `fits` is false if reports like these hardly ever come through
+    the channel, whoever the people are: a client forgot the noise, or another ε is meant.
     """
 
     channel: Channel
@@ -49,6 +53,7 @@ class Estimate:
     solver: Solver
     solution: Solution
     intervals: Intervals
+    fits: bool
 
     @property
     def shares(self) -> Floats:
@@ -66,7 +71,7 @@ class Estimate:
     @cached_property
     def cdf(self) -> Floats:
         """The share of people with at most each value."""
-        return np.cumsum(self.shares)
+        return cumulated(self.shares)
 
     def document(self) -> dict[str, Any]:
         """The estimate as JSON; what is infinite or does not exist is null."""
@@ -76,6 +81,7 @@ class Estimate:
             "estimate": self.solver,
             "gap": self.solution.gap if math.isfinite(self.solution.gap) else None,
             "reached": self.solution.reached,
+            "fits": self.fits,
             "confidence": self.intervals.confidence,
             "cells": self._rows(self.shares, self.intervals.cells.low, self.intervals.cells.high),
             "cdf": self._rows(self.cdf, self.intervals.cdf.low, self.intervals.cdf.high),
@@ -106,50 +112,41 @@ def estimate(
     steps: int | None = None,
     confidence: float = 0.95,
     values: ArrayLike | None = None,
-    repeats: int = REPEATS,
-    seed: int = 0,
 ) -> Estimate:
     """The distribution of values behind counts of reports, lowest report first.
 
-    `values` are what the positions on the axis stand for. `repeats` and `seed` serve channels without an inverse.
+    `values` are what the positions on the axis stand for.
     """
-    checked, axis = check_counts(counts, channel), _check_values(values, channel)
-    _check_options(solver, gap, steps, confidence)
-    numbers, reports = axis.astype(np.float64), int(checked.sum())
-    solution = _solve(channel, checked / reports, solver, gap, steps)
-    if channel.invertible:
-        intervals = delta_intervals(channel, checked, numbers, confidence)
-    else:
-        # A tenth of a unit of the whole log likelihood is far below what resampling itself changes.
-        few = min(steps or RESAMPLED_STEPS, RESAMPLED_STEPS)
-        draws = resampled(
-            checked,
-            lambda observed: _solve(channel, observed, solver, 0.1 / reports, few).shares,
-            np.random.default_rng(seed),
-            repeats,
-        )
-        intervals = percentile_intervals(draws, numbers, confidence)
+    checked, axis = _check_counts(counts, channel), check_values(values, channel.size)
+    _check_options(solver, gap, steps)
+    check_confidence(confidence)
+    observed, numbers = checked / checked.sum(), axis.astype(np.float64)
+    solution = _solve(channel, observed, solver, gap, steps)
+    likeliest = solution if solution.gap <= GAP else likelihood(channel, observed, steps=QUICK_STEPS)
+    best = min(solution, likeliest, key=lambda found: found.gap)
     return Estimate(
         channel=channel,
         counts=checked,
         values=axis,
         solver=solver,
         solution=solution,
-        intervals=intervals.around(solution.shares, numbers),
+        intervals=delta_intervals(channel, checked, best.shares, numbers, confidence).around(solution.shares, numbers),
+        fits=fits(checked, best),
     )
 
 
 def _solve(channel: Channel, observed: Floats, solver: Solver, gap: float, steps: int | None) -> Solution:
+    limit = {} if steps is None else {"steps": steps}
     if solver == "inversion":
         return inversion(channel, observed, gap=gap)
     if solver == "em":
-        return em(channel, observed, gap=gap, steps=EM_STEPS if steps is None else steps)
+        return em(channel, observed, gap=gap, **limit)
     if solver == "smooth":
-        return smooth(channel, observed, gap=gap, steps=SMOOTH_STEPS if steps is None else steps)
+        return smooth(channel, observed, gap=gap, **limit)
     return likelihood(channel, observed, gap=gap, steps=steps)
 
 
-def check_counts(counts: ArrayLike, channel: Channel) -> NDArray[np.int64]:
+def _check_counts(counts: ArrayLike, channel: Channel) -> NDArray[np.int64]:
     """Counts as an array, if they can be counts of a channel's reports."""
     given = np.asarray(counts)
     if given.shape != (channel.reports,):
@@ -166,22 +163,10 @@ def check_counts(counts: ArrayLike, channel: Channel) -> NDArray[np.int64]:
     return given.astype(np.int64)
 
 
-def _check_options(solver: Solver, gap: float, steps: int | None, confidence: float) -> None:
+def _check_options(solver: Solver, gap: float, steps: int | None) -> None:
     if solver not in get_args(Solver):
         raise ParameterError(f"{solver!r} is not a known estimate; expected one of {', '.join(get_args(Solver))}")
-    if not 0 < confidence < 1:
-        raise ParameterError(f"the confidence is {confidence}; expected a number between 0 and 1")
     if not gap >= 0:
         raise ParameterError(f"the gap is {gap}; expected a number of at least 0")
     if steps is not None and steps < 1:
         raise ParameterError(f"the number of steps is {steps}; expected at least 1")
-
-
-def _check_values(values: ArrayLike | None, channel: Channel) -> NDArray[Any]:
-    if values is None:
-        return np.arange(channel.size)
-    given = np.asarray(values)
-    numeric = np.issubdtype(given.dtype, np.integer) or np.issubdtype(given.dtype, np.floating)
-    if given.shape != (channel.size,) or not numeric or not np.isfinite(given).all() or (np.diff(given) <= 0).any():
-        raise ParameterError(f"the values of an axis of {channel.size} must be as many numbers in rising order")
-    return given

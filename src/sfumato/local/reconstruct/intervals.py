@@ -1,8 +1,9 @@
 """Intervals for shares, cumulative shares, the mean and quantiles.
 
-Where the channel can be inverted, from the variance of the unbiased estimate (the delta method, exact because the
-estimate is linear in the reports); from resampled estimates otherwise. A quantile's interval holds every value at
-which the band of the cumulative shares allows it.
+They come from the variance of the unbiased estimate (the delta method, exact because the estimate is linear in the
+reports), whatever the point estimate is: the likeliest distribution lies at the edge of what is possible, where
+resampled estimates vary too little. A quantile's interval holds every value at which the band of the cumulative shares
+allows it.
 """
 
 from __future__ import annotations
@@ -10,14 +11,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sfumato.errors import ParameterError
+from sfumato.local.reconstruct.unbiased import unbiased_shares
 from sfumato.local.reconstruct.variances import cdf_variances, cell_variances, mean_variance
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from sfumato.privacy.channels import Channel
 
@@ -45,7 +48,6 @@ class Intervals:
     """Intervals of shares, of cumulative shares (each by itself, not all at once) and of the mean."""
 
     confidence: float
-    method: str
     cells: Band
     cdf: Band
     mean: tuple[float, float]
@@ -57,7 +59,7 @@ class Intervals:
         return replace(
             self,
             cells=self.cells.around(shares),
-            cdf=self.cdf.around(np.cumsum(shares)),
+            cdf=self.cdf.around(cumulated(shares)),
             mean=(min(low, mean), max(high, mean)),
         )
 
@@ -75,44 +77,57 @@ def reaches(cumulative: Floats, share: float) -> int:
     return int(found[0]) if len(found) else len(cumulative) - 1
 
 
+def cumulated(shares: Floats) -> Floats:
+    """Cumulative shares: the last is 1, and no other is above it unless a share is negative, whatever was rounded."""
+    cumulative = np.cumsum(shares)
+    if shares.min() >= 0:
+        cumulative = np.minimum(cumulative, 1.0)
+    cumulative[-1] = 1.0
+    return cumulative
+
+
 def normal_quantile(confidence: float) -> float:
     """How many standard deviations an interval reaches to each side."""
     return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
-def delta_intervals(channel: Channel, counts: NDArray[np.int64], values: Floats, confidence: float) -> Intervals:
-    """Intervals of the unbiased estimate, from its variance."""
+def delta_intervals(
+    channel: Channel, counts: NDArray[np.int64], likeliest: Floats, values: Floats, confidence: float
+) -> Intervals:
+    """Intervals of the unbiased estimate, from its variance.
+
+    Few reports leave many possible ones unseen, which are not impossible for that. Each cell's variance takes a report
+    that nobody sent to be as common as one in all. Those of sums over cells would add up such guesses, and take reports
+    as the likeliest distribution expects them, and one more person who may be anybody.
+    """
     reports = int(counts.sum())
     observed = counts / reports
-    shares = channel.invert(observed)
+    shares = unbiased_shares(channel, observed)
     reach = normal_quantile(confidence) / math.sqrt(reports)
-    # A report that nobody sent may still be as common as one in all, so no share is taken to be known exactly.
+    expected = channel.spread((reports * likeliest + 1 / channel.size) / (reports + 1))
     cells = reach * np.sqrt(cell_variances(channel, np.maximum(counts, 1) / reports))
-    cdf = reach * np.sqrt(cdf_variances(channel, observed))
-    mean, half = float(shares @ values), reach * math.sqrt(mean_variance(channel, observed, values))
-    cumulative = np.cumsum(shares)
+    cdf = reach * np.sqrt(cdf_variances(channel, expected))
+    mean, half = float(shares @ values), reach * math.sqrt(mean_variance(channel, expected, values))
+    cumulative = cumulated(shares)
     return Intervals(
         confidence=confidence,
-        method="delta",
         cells=Band(low=shares - cells, high=shares + cells),
         cdf=Band(low=cumulative - cdf, high=cumulative + cdf),
         mean=(mean - half, mean + half),
     )
 
 
-def percentile_intervals(draws: Floats, values: Floats, confidence: float) -> Intervals:
-    """Intervals between two quantiles of resampled shares, which are (repeats, size)."""
-    tail = (1 - confidence) / 2
+def check_confidence(confidence: float) -> None:
+    if not 0 < confidence < 1:
+        raise ParameterError(f"the confidence is {confidence}; expected a number between 0 and 1")
 
-    def ends(estimates: Floats) -> Band:
-        low, high = np.quantile(estimates, [tail, 1 - tail], axis=0)
-        return Band(low=low, high=high)
 
-    mean = ends(draws @ values)
-    return Intervals(
-        confidence=confidence,
-        method="bootstrap",
-        cells=ends(draws),
-        cdf=ends(np.cumsum(draws, axis=1)),
-        mean=(float(mean.low), float(mean.high)),
-    )
+def check_values(values: ArrayLike | None, size: int) -> NDArray[Any]:
+    """What the positions on an axis stand for: themselves, if nothing is said."""
+    if values is None:
+        return np.arange(size)
+    given = np.asarray(values)
+    numeric = np.issubdtype(given.dtype, np.integer) or np.issubdtype(given.dtype, np.floating)
+    if given.shape != (size,) or not numeric or not np.isfinite(given).all() or (np.diff(given) <= 0).any():
+        raise ParameterError(f"the values of an axis of {size} must be as many numbers in rising order")
+    return given

@@ -1,4 +1,4 @@
-"""The most likely distribution by an interior-point method, in ten to twenty steps.
+"""The most likely distribution by an interior-point method, in about ten steps.
 
 Maximize Σ q_j ln w_j − Σ p_i over p ≥ 0 and w = pG (the best p sums to 1). With duals y of w and z of p, the optimum
 is where w = pG, Gy + z = 1, y_j w_j = q_j and p_i z_i = 0. The first two are linear, so they hold from the start on,
@@ -14,35 +14,26 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sfumato.errors import ParameterError
-from sfumato.local.reconstruct.equations import equations
-from sfumato.local.reconstruct.solution import GAP, Solution, check_start
-from sfumato.local.reconstruct.update import update
+from sfumato.local.reconstruct.solution import GAP, Solution, next_shares, uniform
 from sfumato.privacy.channels.base import SMALLEST
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from sfumato.local.reconstruct.equations import Solve
+    from sfumato.local.reconstruct.equations import Equations, Solve
     from sfumato.privacy.channels import Channel
 
     Floats = NDArray[np.float64]
 
-STEPS = 100
 PATIENCE = 15
 """So many steps without a smaller gap mean that floating point allows no smaller one."""
 MARGIN = 0.995
 """How much of the way to the boundary a step may go."""
 
 
-def newton(
-    channel: Channel, observed: Floats, *, gap: float = GAP, steps: int = STEPS, start: Floats | None = None
-) -> Solution:
-    """The most likely distribution of values behind the observed shares of reports."""
-    linear = equations(channel)
-    if linear is None:
-        raise ParameterError(f"{channel.name} on {channel.size:,} values has no fast equations; use squarem")
-    point = Point.between(channel, observed, check_start(channel, start))
+def newton(channel: Channel, observed: Floats, linear: Equations, *, gap: float = GAP, steps: int = 100) -> Solution:
+    """The most likely distribution of values behind the observed shares of reports, by the channel's equations."""
+    point = Point.first(channel, observed)
     best, taken = point, 0
     # A step that floating point cannot carry out shows as an infinite gap, and the best point so far stands.
     with np.errstate(all="ignore"):
@@ -55,7 +46,7 @@ def newton(
             taken += 1
             if point.gap < best.gap:
                 best = point
-    return Solution.at(channel, observed, best.shares / best.shares.sum(), gap=gap, steps=taken, solver="newton")
+    return Solution.at(channel, observed, best.shares / best.shares.sum(), gap=gap, steps=taken)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -80,9 +71,10 @@ class Point:
     step: int = 0
 
     @classmethod
-    def between(cls, channel: Channel, observed: Floats, start: Floats) -> Point:
-        """Halfway between a start and its update, with duals that are half of what is feasible."""
-        shares = (start + update(channel, observed, start)) / 2
+    def first(cls, channel: Channel, observed: Floats) -> Point:
+        """Halfway between the uniform distribution and its update, with duals that are half of what is feasible."""
+        start = uniform(channel)
+        shares = (start + next_shares(channel, observed, start)) / 2
         duals = observed / np.maximum(channel.spread(shares), SMALLEST)
         gathered = channel.gather(duals)
         half = 2 * gathered.max()

@@ -1,8 +1,9 @@
 """How much one report varies in the unbiased estimate of a share, of a share up to a value, and of a mean; in O(size).
 
-A report j contributes h_j = (G⁻¹f)_j to the estimate of f·p, so N reports give it the variance
-(Σ_j q_j h_j² − (f·p)²) / N. For the cells, h is a column of G⁻¹; for the cumulative shares, a sum of columns, and
-because rows of G⁻¹ sum to 1, it is 1 well below the value and 0 well above.
+A report j contributes h_j = (Hf)_j to the estimate of f·p, so N reports give it the variance
+(Σ_j q_j h_j² − (f·p)²) / N. H is G⁻¹ where that is; a square wave has an H with GH = I. For the cells, h is a column of
+H; for the cumulative shares, a sum of columns, and because rows of H sum to 1, that of a kernel is 1 well below the
+value and 0 well above.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sfumato.compiled import compiled
-from sfumato.errors import ParameterError
-from sfumato.privacy.channels import RandomizedResponse
+from sfumato.local.reconstruct.unbiased import Chains, chains, contributions, unbiased_shares
 from sfumato.privacy.channels.kernel import Kernel, times
+from sfumato.privacy.channels.window import Window
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,41 +29,41 @@ if TYPE_CHECKING:
 def mean_variance(channel: Channel, observed: Floats, amounts: Floats) -> float:
     """The variance that one report has in the unbiased estimate of the mean of `amounts` over people."""
     # Contributions to a constant are that constant: taking one away changes no variance and saves digits.
-    contributions = channel.contributions(amounts - amounts.mean())
-    return max(0.0, float(observed @ contributions**2 - (observed @ contributions) ** 2))
+    worth = contributions(channel, amounts - amounts.mean())
+    return max(0.0, float(observed @ worth**2 - (observed @ worth) ** 2))
 
 
 def cell_variances(channel: Channel, observed: Floats) -> Floats:
     """The same for each share."""
-    return np.maximum(0.0, _inverse(channel).cells(observed) - channel.invert(observed) ** 2)
+    return np.maximum(0.0, _inverse(channel).cells(observed) - unbiased_shares(channel, observed) ** 2)
 
 
 def cdf_variances(channel: Channel, observed: Floats) -> Floats:
     """The same for each cumulative share; the last one is always 1."""
-    variances = np.maximum(0.0, _inverse(channel).cdf(observed) - np.cumsum(channel.invert(observed)) ** 2)
+    variances = np.maximum(0.0, _inverse(channel).cdf(observed) - np.cumsum(unbiased_shares(channel, observed)) ** 2)
     variances[-1] = 0.0
     return variances
 
 
-def one_report_moves(channel: Channel) -> float | None:
-    """The most by which one report can change a count of people: the largest entry of G⁻¹, if there is one."""
-    return _inverse(channel).largest if channel.invertible else None
+def one_report_moves(channel: Channel) -> float:
+    """The most by which one report can change a count of people: the largest entry of H."""
+    return _inverse(channel).largest
 
 
-def _inverse(channel: Channel) -> Uniform | Tridiagonal | Spiked:
-    """The squares of G⁻¹ and of sums of its columns, weighted by q and summed."""
-    if isinstance(channel, RandomizedResponse):
-        return Uniform(channel)
+def _inverse(channel: Channel) -> Uniform | Chains | Tridiagonal | Spiked:
+    """The squares of H and of sums of its columns, weighted by q and summed."""
     if isinstance(channel, Kernel):
         return Spiked(channel) if channel.spike else Tridiagonal(channel)
-    raise ParameterError(f"{channel.name} has no inverse, so its variances have no closed form; use the bootstrap")
+    if isinstance(channel, Window) and not channel.reach:
+        return Uniform(channel)
+    return chains(channel)
 
 
 @dataclass(frozen=True)
 class Uniform:
-    """G⁻¹ = (I − far 11ᵀ) / (near − far)."""
+    """G⁻¹ = (I − far 11ᵀ) / (near − far), for windows of one report."""
 
-    channel: RandomizedResponse
+    channel: Window
 
     @property
     def largest(self) -> float:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sfumato.errors import ParameterError
 from sfumato.privacy.channels.base import Channel
 from sfumato.privacy.channels.geometric import TruncatedGeometric
 from sfumato.privacy.channels.rounded_laplace import RoundedLaplace
 from sfumato.privacy.channels.window import RandomizedResponse, SquareWave
+from sfumato.privacy.loss import exact
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 CHANNELS: dict[str, type[Channel]] = {
     kind.name: kind for kind in (TruncatedGeometric, RandomizedResponse, RoundedLaplace, SquareWave)
@@ -26,9 +29,8 @@ def make_channel(name: str, size: int, epsilon: float | Fraction) -> Channel:
 def parse_channel(spec: Any) -> Channel:
     """The channel that a file spells."""
     try:
-        size, epsilon = spec["size"], Fraction(spec["epsilon"])
-        return make_channel(str(spec["mechanism"]), size, epsilon)
-    except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
+        return make_channel(spec["mechanism"], spec["size"], exact(spec["epsilon"]))
+    except (KeyError, TypeError) as error:
         raise ParameterError("the channel is incomplete; expected mechanism, size and epsilon") from error
 
 

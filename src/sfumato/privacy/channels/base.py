@@ -16,18 +16,20 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from sfumato.errors import ParameterError
+from sfumato.privacy.claims import LocalDP
 from sfumato.privacy.loss import exact
 from sfumato.privacy.noise import SystemSource
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from sfumato.privacy.claims import LocalDP
+    from sfumato.privacy.claims import Claim
     from sfumato.privacy.noise import Source
 
     Floats = NDArray[np.float64]
 
 LARGEST_SIZE = 2**31 - 1
+SMALLEST_EPSILON = Fraction(1, 10**12)
 SMALLEST = 1e-290
 """Expected shares of reports are taken to be at least this, so that no quotient leaves the floating-point range."""
 
@@ -54,7 +56,8 @@ class Channel(ABC):
     def __post_init__(self) -> None:
         if isinstance(self.size, bool) or not isinstance(self.size, int) or not 0 < self.size <= LARGEST_SIZE:
             raise ParameterError(f"the number of values is {self.size!r}; expected from 1 to {LARGEST_SIZE:,}")
-        exact(self.epsilon)
+        if self.exact_epsilon < SMALLEST_EPSILON:
+            raise ParameterError(f"epsilon is {float(self.exact_epsilon):g}; below 1e-12 reports say nothing")
 
     @cached_property
     def exact_epsilon(self) -> Fraction:
@@ -70,6 +73,17 @@ class Channel(ABC):
     @abstractmethod
     def claim(self) -> LocalDP:
         """What a report promises to the person who sends it."""
+
+    def violations(self, claim: Claim) -> list[str]:
+        """A sentence for each promise of a claim that the channel does not keep."""
+        if not isinstance(claim, LocalDP):
+            return [f"noise on every value promises local differential privacy, not {claim}"]
+        own = self.claim
+        asked = (("epsilon", claim.epsilon, own.epsilon), ("per_step", claim.per_step, own.per_step))
+        return [
+            f"{name} of the claim is {number:g}, but that of the channel is {kept}"
+            for name, number, kept in asked if number is not None and (kept is None or kept > number)
+        ]
 
     def perturb(self, values: NDArray[np.integer], source: Source | None = None) -> NDArray[np.int64]:
         """An independent report for each value, drawn from the operating system unless a source is given.

@@ -135,7 +135,7 @@ class Kernel(Channel):
 
     @property
     def claim(self) -> LocalDP:
-        return LocalDP(epsilon=stated(self.exact_epsilon * (self.size - 1)), per_unit=stated(self.exact_epsilon))
+        return LocalDP(epsilon=stated(self.exact_epsilon * (self.size - 1)), per_step=stated(self.exact_epsilon))
 
     @cached_property
     def unfilter_bands(self) -> Floats:

@@ -46,7 +46,7 @@ class RoundedLaplace(Kernel):
         super().__post_init__()
         if self.exact_epsilon > MOST_EPSILON:
             raise ParameterError(
-                f"epsilon is {float(self.exact_epsilon):g} per unit; at more than {MOST_EPSILON}, rounded Laplace "
+                f"epsilon is {float(self.exact_epsilon):g} per step; at more than {MOST_EPSILON}, rounded Laplace "
                 "noise leaves values as they are; use geometric"
             )
 
@@ -67,13 +67,13 @@ class RoundedLaplace(Kernel):
 
     @property
     def claim(self) -> LocalDP:
-        steps, per_unit = self.size - 1, stated(self.exact_epsilon)
+        steps, per_step = self.size - 1, stated(self.exact_epsilon)
         if not steps:
-            return LocalDP(epsilon=0.0, per_unit=per_unit)
+            return LocalDP(epsilon=0.0, per_step=per_step)
         first = math.log1p(2 * math.expm1(float(self.exact_epsilon) / 2))
         # Raised by more than the few roundings can take away, so that the claim is never below what holds.
         whole = (float(self.exact_epsilon) * (steps - 1) + first) * (1 + ROUNDINGS)
-        return LocalDP(epsilon=min(whole, stated(self.exact_epsilon * steps)), per_unit=per_unit)
+        return LocalDP(epsilon=min(whole, stated(self.exact_epsilon * steps)), per_step=per_step)
 
     def _draw(self, values: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
         count = len(values)

@@ -15,7 +15,7 @@ import numpy as np
 
 from sfumato.privacy.channels.base import Channel, stated
 from sfumato.privacy.claims import LocalDP
-from sfumato.privacy.noise.digits import Digits, decimal
+from sfumato.privacy.noise.digits import MORE_THAN_LN_2, WORD, Digits, decimal
 from sfumato.privacy.noise.uniform import draw_below, draw_coins
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+STEEP = 500
+"""Beyond this ε the best reach is 0 on any axis, and e^ε nears the end of the floating-point range."""
 FLAT = 1e-4
 """Below this ε the best reach is half the axis to four digits, and its formula loses all of its own."""
 
@@ -42,6 +44,12 @@ class Near(Digits):
 
     def value(self, which: int) -> Decimal:
         return 1 / (1 + (-decimal(self.epsilon)).exp() * self.others / self.width)
+
+    def floor(self, which: int, words: int) -> int:
+        """As for any number, but at once where it is within 2^(−64·words) of 1, however many digits that is away."""
+        if self.epsilon >= MORE_THAN_LN_2 * (WORD * words + self.others.bit_length()):
+            return int(2 ** (WORD * words) - 1)
+        return super().floor(which, words)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,9 +99,11 @@ class Window(Channel):
     def _weighed(self, amounts: Floats) -> Floats:
         """Each `width` amounts in a row, weighed as near, with all the others as far."""
         near, far = self.chances
-        upto = np.insert(np.cumsum(amounts, axis=-1), 0, 0.0, axis=-1)
-        within = upto[..., self.width :] - upto[..., : -self.width]
-        return np.asarray(far * upto[..., -1:] + (near - far) * within)
+        within = amounts
+        if self.width > 1:
+            upto = np.insert(np.cumsum(amounts, axis=-1), 0, 0.0, axis=-1)
+            within = upto[..., self.width :] - upto[..., : -self.width]
+        return np.asarray(far * amounts.sum(axis=-1, keepdims=True) + (near - far) * within)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,7 +146,7 @@ class SquareWave(Window):
         epsilon = float(self.exact_epsilon)
         if epsilon < FLAT:
             return self.size // 2
-        if epsilon > 500:
+        if epsilon > STEEP:
             return 0
         share = (epsilon + math.expm1(-epsilon)) / (2 * (math.expm1(epsilon) - epsilon))
         return math.floor(share * self.size)

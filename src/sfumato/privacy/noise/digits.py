@@ -10,14 +10,14 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from decimal import Decimal, localcontext
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from sfumato.privacy.noise.source import Source
 
 WORD = 64
+MORE_THAN_LN_2 = Fraction(6932, 10_000)
 SPARE_DIGITS = 25
 UNSURE_DIGITS = 10
 """More than rounding can spoil in a number computed by a few thousand operations."""

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sfumato.errors import ParameterError
-from sfumato.privacy.noise.digits import SPARE_DIGITS, WORD, Digits, decimal, sure_floor
+from sfumato.privacy.noise.digits import MORE_THAN_LN_2, SPARE_DIGITS, WORD, Digits, decimal, sure_floor
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,7 +29,6 @@ FINE = 1024
 SMALLEST_DIRECT = Fraction(1, FINE)
 """Below this ε a table over the whole law would be long; the draw is split into a coarse and a fine part."""
 LARGEST_LIMIT = 2**60
-MORE_THAN_LN_2 = Fraction(6932, 10_000)
 NEGLIGIBLE = Decimal(2) ** -(WORD + 1)
 """Where less than this is left of a law, the first word of F(k) is the last of all words."""
 LEADING_BITS = 16

@@ -17,6 +17,7 @@ import numpy as np
 from sfumato.errors import ParameterError
 from sfumato.privacy.noise.digits import Digits, decimal
 from sfumato.privacy.noise.geometric import draw_gaps, draw_geometric
+from sfumato.privacy.noise.uniform import draw_coins
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -80,17 +81,7 @@ def _reaching_ranks(empty: int, threshold: int, epsilon: Fraction, source: Sourc
         found.append(ranks[ranks < empty])
         start = empty if len(found[-1]) < len(gaps) else int(ranks[-1]) + 1
     ranks = np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
-    return ranks[_kept(epsilon, len(ranks), source)]
-
-
-def _kept(epsilon: Fraction, count: int, source: Source) -> NDArray[np.bool_]:
-    law = Kept(epsilon)
-    limit = np.uint64(law.floor(0, 1))
-    words = source.words(count)
-    kept = words < limit
-    for draw in np.flatnonzero(words == limit):
-        kept[draw] = not law.at_most(0, [int(words[draw])], source)
-    return kept
+    return ranks[draw_coins(Kept(epsilon), 0, len(ranks), source)]
 
 
 def _check(

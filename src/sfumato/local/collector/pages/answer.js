@@ -17,9 +17,22 @@ export class AnswerError extends Error {}
 
 export const sizeOf = (survey) => (survey.max - survey.min) / survey.step + 1;
 
+// What may be answered, in words.
+export function rangeOf({ min, max, step }) {
+  if (min === max) return `the number ${min}`;
+  return `a whole number from ${min} to ${max}${step > 1 ? ` in steps of ${step}` : ""}`;
+}
+
+// The place of a value among the possible answers, from 0 on; null if it is none of them.
+export function codeOf({ min, max, step }, value) {
+  const code = (value - min) / step;
+  return Number.isSafeInteger(value) && Number.isInteger(code) && value >= min && value <= max ? code : null;
+}
+
 // A report of this survey: { id, value, delivered, problem }; `problem` is a sentence if it could not be delivered.
 export async function answer(survey, value, { address, storage } = {}) {
   const code = codeOf(survey, value);
+  if (code === null) throw new AnswerError(`Please enter ${rangeOf(survey)}${rounding(survey, value)}.`);
   if (survey.mechanism !== "geometric") throw new AnswerError("This page does not know the noise that this survey asks for.");
   const { perturb } = makeMechanism({ size: sizeOf(survey), epsilon: survey.epsilon });
   const draw = () => ({ id: makeId(), value: survey.min + survey.step * perturb(code), delivered: false });
@@ -47,12 +60,13 @@ export function keyOf({ name, min, max, step, mechanism, epsilon }) {
   return ["sfumato", name, min, max, step, mechanism, parseEpsilon(epsilon).join("/")].join(":");
 }
 
-function codeOf({ min, max, step }, value) {
-  const code = (value - min) / step;
-  if (!Number.isSafeInteger(value) || !Number.isInteger(code) || value < min || value > max) {
-    throw new AnswerError(`Please enter a whole number from ${min} to ${max}${step > 1 ? ` in steps of ${step}` : ""}.`);
-  }
-  return code;
+// What a value between two answers is rounded to: the nearer one, or either if it is in the middle.
+function rounding({ min, max, step }, value) {
+  if (!(value > min && value < max)) return "";
+  const below = min + step * Math.floor((value - min) / step);
+  const [up, down] = [below + step - value, value - below];
+  const nearest = up === down ? `${below} or ${below + step}` : up < down ? below + step : below;
+  return `: round ${value} to ${nearest}`;
 }
 
 function makeId() {
@@ -67,10 +81,19 @@ async function once(survey, { address, storage }, draw) {
     const report = await drawnOnce(survey, storage, draw);
     const problem = await delivered(address ?? `/api/surveys/${survey.name}/reports`, report);
     const found = { ...report, delivered: report.delivered || !problem };
-    if (found.delivered !== report.delivered) write(survey, storage, found);
+    if (found.delivered !== report.delivered) noteDelivery(survey, storage, found);
     return { ...found, problem };
   };
   return locks ? locks.request(keyOf(survey), task) : task();
+}
+
+// The report itself is remembered already; without this note it is merely sent, and counted, once more.
+function noteDelivery(survey, storage, report) {
+  try {
+    write(survey, storage, report);
+  } catch (error) {
+    if (!(error instanceof AnswerError)) throw error;
+  }
 }
 
 // What is remembered wins over what was just drawn, also if another tab wrote it in between.

@@ -1,7 +1,9 @@
 // Small charts in SVG, drawn at the width they are shown at; colours come from the style sheet by class.
 
 const SVG = "http://www.w3.org/2000/svg";
-const TICK_ROOM = 64;
+// In pixels: half of what a digit of a label takes, and how far labels are apart at least.
+const HALF_DIGIT = 3.5;
+const BETWEEN_LABELS = 22;
 
 export function make(tag, attributes = {}, ...children) {
   return filled(document.createElement(tag), attributes, children);
@@ -18,7 +20,7 @@ function filled(made, attributes, children) {
 }
 
 // Round numbers from low to high, about `wanted` of them, none closer than `least`.
-export function ticks(low, high, wanted, least = 0) {
+function ticks(low, high, wanted, least = 0) {
   const rough = Math.max((high - low) / Math.max(wanted, 1), least, Number.MIN_VALUE);
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((digit) => digit * power).find((one) => one >= rough * (1 - 1e-9));
@@ -38,18 +40,24 @@ export function frame({ holder, height, low, high, step, top, showsShares = true
     root.append(shape("line", { class: "grid", x1: edges.left, x2: edges.right, y1: y(share), y2: y(share) }));
     if (showsShares) root.append(shape("text", { x: edges.left - 6, y: y(share) + 4, "text-anchor": "end" }, percent(share, top)));
   }
-  for (const value of ticks(low, high, (edges.right - edges.left) / TICK_ROOM, step)) {
-    root.append(shape("text", { x: x(value), y: height - 6, "text-anchor": "middle" }, whole.format(value)));
+  const halfOf = (value) => whole.format(value).length * HALF_DIGIT;
+  const room = 2 * Math.max(halfOf(low), halfOf(high)) + BETWEEN_LABELS;
+  for (const value of ticks(low, high, (edges.right - edges.left) / room, step)) {
+    const half = halfOf(value);
+    const place = Math.max(half, Math.min(x(value), width - half));
+    root.append(shape("text", { x: place, y: height - 6, "text-anchor": "middle" }, whole.format(value)));
   }
   holder.replaceChildren(root);
   return { root, x, y, edges, slot: ((edges.right - edges.left) * step) / (high - low + step) };
 }
 
-// One path for all bars: [value, share] each, as wide as their slot allows.
-export function bars({ x, y, slot }, pairs, name) {
-  const half = slot > 4 ? (slot - Math.min(2, slot / 4)) / 2 : slot / 2;
-  const parts = pairs.filter(([, share]) => share > 0).map(([value, share]) =>
-    `M${fixed(x(value) - half)} ${fixed(y(0))}V${fixed(y(share))}H${fixed(x(value) + half)}V${fixed(y(0))}Z`);
+// One path for all bars: [middle, share] each, as wide as a slot, or as so `many` slots.
+export function bars({ x, y, slot }, list, name) {
+  const gap = slot > 4 ? Math.min(2, slot / 4) : 0;
+  const parts = list.filter(([, share]) => share > 0).map(([value, share, many = 1]) => {
+    const half = (slot * many - gap) / 2;
+    return `M${fixed(x(value) - half)} ${fixed(y(0))}V${fixed(y(share))}H${fixed(x(value) + half)}V${fixed(y(0))}Z`;
+  });
   return shape("path", { class: name, d: parts.join("") });
 }
 

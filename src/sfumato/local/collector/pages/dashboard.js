@@ -2,10 +2,9 @@
 
 import { refusal } from "./answer.js";
 import { count, make } from "./chart.js";
+import { element, say, surveyName } from "./page.js";
 import { showResults } from "./results.js";
 
-const element = (id) => document.getElementById(id);
-const name = decodeURIComponent(location.pathname.split("/").at(-1));
 const surveys = new URL("../api/surveys", location.href);
 const TOKEN = "sfumato:token";
 const EVERY = 4000;
@@ -42,11 +41,6 @@ function recall() {
   try {
     token ||= sessionStorage.getItem(TOKEN) ?? "";
   } catch { /* nothing was kept */ }
-}
-
-function say(sentence) {
-  if (element("notice").textContent !== sentence) element("notice").textContent = sentence;
-  element("notice").hidden = !sentence;
 }
 
 async function ask(address) {
@@ -94,11 +88,11 @@ function settle(error) {
 async function update() {
   const { surveys: all } = await ask(surveys);
   element("token-form").hidden = true;
-  const survey = all.find((one) => one.name === name);
-  if (!survey) throw new Refused(`There is no survey called “${name}” here.`, false);
+  const survey = all.find((one) => one.name === surveyName);
+  if (!survey) throw new Refused(`There is no survey called “${surveyName}” here.`, false);
   showState(survey);
   if (survey.reports >= survey.smallest_batch && survey.reports !== shown?.reports) {
-    const results = await ask(`${surveys.href}/${encodeURIComponent(name)}/results`);
+    const results = await ask(`${surveys.href}/${encodeURIComponent(surveyName)}/results`);
     showResults(results, survey);
     showReports(results.reports, survey.smallest_batch);
     shown = { reports: results.reports };

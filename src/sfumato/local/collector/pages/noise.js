@@ -5,21 +5,24 @@ import { parseEpsilon } from "./perturb.js";
 import { percent } from "./chart.js";
 
 const USUALLY = 0.9;
+const WEAK = 0.7;
 
-export function epsilonOf(survey) {
+function epsilonOf(survey) {
   const [numerator, denominator] = parseEpsilon(survey.epsilon);
   return Number(numerator) / Number(denominator);
 }
 
-// [number, probability that it is sent] for an answer; so many neighbours `together` at their middle.
+// [middle, probability that one of them is sent, how many] for neighbours, an odd number `together`: the answer is in
+// the middle of its own, so that what is symmetric looks so; at the ends of the axis there may be fewer.
 export function chances(survey, code, together = 1) {
   const [size, decay] = [sizeOf(survey), Math.exp(-epsilonOf(survey))];
+  const before = code - (together - 1) / 2;
   const found = [];
-  for (let first = 0; first < size; first += together) {
-    const end = Math.min(first + together, size);
+  for (let start = before - together * Math.ceil(before / together); start < size; start += together) {
+    const [first, end] = [Math.max(0, start), Math.min(start + together, size)];
     let sum = 0;
     for (let report = first; report < end; report++) sum += chance(size, decay, code, report);
-    found.push([survey.min + (survey.step * (first + end - 1)) / 2, sum]);
+    found.push([survey.min + (survey.step * (first + end - 1)) / 2, sum, end - first]);
   }
   return found;
 }
@@ -32,7 +35,7 @@ function chance(size, decay, code, report) {
 }
 
 // The smallest distance that noise stays within nine times out of ten, in steps.
-export function usualDistance(epsilon) {
+function usualDistance(epsilon) {
   const decay = Math.exp(-epsilon);
   // P(|noise| > w) = 2 α^(w+1) / (1 + α).
   return Math.max(0, Math.ceil(Math.log(((1 - USUALLY) * (1 + decay)) / 2) / -epsilon - 1 - 1e-12));
@@ -42,14 +45,18 @@ export function protection(survey) {
   const epsilon = epsilonOf(survey);
   const { step } = survey;
   const within = usualDistance(epsilon) * step;
-  const same = (1 - Math.exp(-epsilon)) / (1 + Math.exp(-epsilon));
+  // At an end of the range, where the answer is likeliest to be sent as it is.
+  const same = 1 / (1 + Math.exp(-epsilon));
   const far = Math.min(Math.max(1, Math.round(Math.LN2 / epsilon)), sizeOf(survey) - 1);
   if (far < 1) return "Only one answer is possible, so there is nothing to protect.";
   if (!within) {
-    return `Hardly at all: with a chance of ${same < 0.99 ? percent(same) : "over 99%"} the number sent is the answer itself. Answer only if you would not mind to give your answer away.`;
+    return `Hardly at all: with a chance of ${same < 0.99 ? `up to ${percent(same)}` : "over 99%"} the number sent is the answer itself. Answer only if you would not mind to give your answer away.`;
   }
-  const usual = `Nine times out of ten the number sent lies at most ${within} from the answer, and otherwise farther off.`;
+  const whole = survey.max - survey.min;
+  const usual = within < whole
+    ? `Nine times out of ten the number sent lies at most ${within} from the answer, and otherwise farther off.`
+    : "The number sent may be any that can be answered.";
   const close = `Whoever sees it cannot be sure of the answer: two answers that are ${far * step} apart could both have led to it, one making it at most ${Math.exp(epsilon * far).toFixed(1)} times as likely as the other. Answers far from the number sent are less likely, so it does tell roughly where the answer lies.`;
-  const weak = `Mind that the noise of this survey is weak: with a chance of ${percent(same)} the number sent is exactly the answer.`;
-  return [usual, close, ...(same > 0.5 ? [weak] : [])].join(" ");
+  const weak = `Mind that the noise of this survey is weak: with a chance of up to ${percent(same)} the number sent is exactly the answer.`;
+  return [usual, close, ...(same > WEAK ? [weak] : [])].join(" ");
 }

@@ -155,7 +155,7 @@ function nearestNumber(numerator, denominator) {
 // Each of its T terms is cut off once and inherits less than one unit, so the sum is wrong by at most 2T + 2 units;
 // every squaring of a number up to 1 doubles that and adds one. In all this is less than 2^halvings (2T + 3) units of
 // the longer number, below one unit of the shorter as long as 2T + 3 < 2³²; cutting off adds another.
-export function decayed(numerator, denominator, bits) {
+function decayed(numerator, denominator, bits) {
   const excess = bitLength(numerator) - bitLength(denominator) + 8n;
   const halvings = excess > 0n ? excess : 0n;
   const digits = bits + halvings + 32n;

@@ -1,8 +1,8 @@
 // A results document as figures, charts, a table and a file.
 
 import { count, fixed, frame, bars, make, percent, redrawn, shape, whole } from "./chart.js";
+import { element, spellEpsilon } from "./page.js";
 
-const element = (id) => document.getElementById(id);
 const HEIGHT = 260;
 const MOST_ROWS = 2000;
 const WIDEST_WHISKER = 5;
@@ -13,6 +13,7 @@ const MOST_ABOVE_BARS = 3;
 
 let results = null;
 let scale = null;
+const charts = {};
 
 export function showResults(document, survey) {
   const first = results === null;
@@ -53,16 +54,17 @@ function showFigures() {
 }
 
 function showTrust(survey) {
-  const { reached, gap, one_report_moves: moves } = results;
+  const { reached, gap, fits, one_report_moves: moves } = results;
+  element("misfit").hidden = fits !== false;
   const missing = gap === null ? "an unknown amount" : `at most ${Number(gap).toExponential(0)}`;
   element("certificate").classList.toggle("warning", !reached);
   element("certificate").textContent = reached
-    ? `The estimate is the best there is: its certificate was reached (${missing} of log likelihood per report is left to gain).`
+    ? `This is the likeliest distribution: its certificate was reached (${missing} of log likelihood per report is left to gain).`
     : `The solver stopped before its certificate was reached (${missing} of log likelihood per report is left to gain): do not rely on these figures.`;
   element("forged").hidden = moves === null;
   if (moves !== null) element("forged").textContent = forgedWeight(moves, results.reports);
   element("promise").textContent =
-    `Noise with ε = ${survey.epsilon} was added before reports left people’s devices. Each interval holds ${confidence()}, noise and the choice of people included.`;
+    `Noise with ${spellEpsilon(survey)} ${fits === false ? "should have been" : "was"} added before reports left people’s devices. Each interval holds ${confidence()}, noise and the choice of people included.`;
 }
 
 function forgedWeight(moves, reports) {
@@ -94,11 +96,11 @@ function drawShares() {
   const top = Math.min(1, highest * 1.05, longest * MOST_ABOVE_BARS);
   const label = `Bars: the estimated share of people with each answer, from ${scale.low} to ${scale.high}. The table below holds all figures.`;
   const chart = frame({ holder: element("shares"), height: HEIGHT, ...scale, top, label });
-  chart.top = top;
+  charts.shares = { ...chart, cells };
   const narrow = chart.slot < ROOM_FOR_LINES;
   if (narrow) chart.root.append(columns(chart, cells));
   chart.root.append(bars(chart, cells.map(({ value, share }) => [value, share]), "bars"));
-  if (!narrow) chart.root.append(whiskers(chart, cells));
+  if (!narrow) chart.root.append(whiskers(chart, cells, top));
   const cut = highest > top ? " Intervals that reach the top go on beyond it: with so much noise single answers are unsure, while the curve below, the mean and the quartiles say more." : "";
   element("shares-note").textContent = `Bars: estimated share of people; ${narrow ? "pale columns" : "lines"}: intervals, ${confidence()} for each answer.${cut}`;
 }
@@ -111,7 +113,7 @@ function columns({ x, y, slot }, cells) {
   return shape("path", { class: "band", d: parts.join("") });
 }
 
-function whiskers({ x, y, slot, top }, cells) {
+function whiskers({ x, y, slot }, cells, top) {
   const half = Math.min(WIDEST_WHISKER, slot / 3);
   const parts = cells.filter(({ low, high }) => high > low).map(({ value, low, high }) => {
     const [at, from, to] = [x(value), y(Math.max(0, low)), y(high)].map(fixed);
@@ -125,6 +127,7 @@ function drawCdf() {
   const { cdf, quantiles } = results;
   const label = `A rising line: the estimated share of people with at most each answer, from ${scale.low} to ${scale.high}. The table below holds all figures.`;
   const chart = frame({ holder: element("cdf"), height: HEIGHT, ...scale, top: 1, label });
+  charts.cdf = { ...chart, cells: cdf };
   const { root, x, y, edges } = chart;
   const line = (key) => cdf.map((one) => [x(one.value - scale.step / 2), x(one.value + scale.step / 2), y(Math.max(0, one[key]))].map(fixed));
   const forth = (points) => points.map(([left, right, height]) => `${left} ${height}L${right} ${height}`).join("L");
@@ -139,24 +142,22 @@ function drawCdf() {
 
 // The answer under the mouse, and its figures beside the chart.
 function point(event, id) {
-  const [holder, tip] = [element(id), element(`${id}-tip`)];
-  holder.querySelector(".pointed")?.remove();
+  const { root, edges, slot, cells } = charts[id];
+  const tip = element(`${id}-tip`);
+  root.querySelector(".pointed")?.remove();
   tip.textContent = "";
   if (!event) return;
-  const root = holder.querySelector("svg");
-  const [left, right] = [46, root.clientWidth - 8];
-  const list = id === "cdf" ? results.cdf : results.cells;
-  const place = event.clientX - root.getBoundingClientRect().left;
-  const which = Math.floor(((place - left) / (right - left)) * list.length);
-  if (!list[which]) return;
-  const width = (right - left) / list.length;
-  root.append(shape("rect", { class: "pointed", x: left + which * width, y: 10, width: Math.max(1, width), height: HEIGHT - 34 }));
-  const { value, share, low, high } = list[which];
+  const which = Math.floor((event.clientX - root.getBoundingClientRect().left - edges.left) / slot);
+  if (!cells[which]) return;
+  root.append(shape("rect", {
+    class: "pointed", x: edges.left + which * slot, y: edges.top, width: Math.max(1, slot), height: edges.bottom - edges.top,
+  }));
+  const { value, share, low, high } = cells[which];
   tip.textContent = `${id === "cdf" ? "Up to " : ""}${whole.format(value)}: ${percent(share, 0.01)} (${percent(low, 0.01)} to ${percent(high, 0.01)})`;
 }
 
-export function csvOf({ cells, cdf }) {
-  const head = "value,share,low,high,cumulative_share,cumulative_low,cumulative_high";
+function csvOf({ cells, cdf }) {
+  const head = "value,share,low,high,cumulative,cumulative_low,cumulative_high";
   const rows = cells.map(({ value, share, low, high }, i) => [value, share, low, high, cdf[i].share, cdf[i].low, cdf[i].high].join(","));
   return `${[head, ...rows].join("\n")}\n`;
 }

@@ -1,34 +1,29 @@
 // The participant's page: asks, shows what the noise does, sends the noisy number and says what was sent.
 
-import { answer, AnswerError, refusal, remembered, sendAgain, sizeOf } from "./answer.js";
+import { answer, AnswerError, codeOf, rangeOf, refusal, remembered, sendAgain, sizeOf } from "./answer.js";
 import { bars, frame, make, redrawn, shape, whole } from "./chart.js";
 import { chances, protection } from "./noise.js";
+import { element, say, spellEpsilon, surveyName } from "./page.js";
 
-const element = (id) => document.getElementById(id);
-const name = decodeURIComponent(location.pathname.split("/").at(-1));
-const home = new URL(`../api/surveys/${encodeURIComponent(name)}`, location.href);
+const home = new URL(`../api/surveys/${encodeURIComponent(surveyName)}`, location.href);
 const address = `${home.href}/reports`;
 const PICTURE_HEIGHT = 170;
-const COLUMN = 5;
+// The narrowest column, in pixels; on longer axes neighbours share one.
+const COLUMN = 2;
 
 let survey = null;
 let justSent = null;
-
-function show(sentence) {
-  element("notice").textContent = sentence;
-  element("notice").hidden = !sentence;
-}
 
 async function open() {
   let response;
   try {
     response = await fetch(home, { credentials: "omit", cache: "no-store" });
   } catch {
-    show("The collector cannot be reached. Check your connection and load this page again; nothing was sent.");
+    say("The collector cannot be reached. Check your connection and load this page again; nothing was sent.");
     return;
   }
-  if (response.status === 404) show(`There is no survey called “${name}” here. Check the address you were given.`);
-  else if (!response.ok) show(await refusal(response));
+  if (response.status === 404) say(`There is no survey called “${surveyName}” here. Check the address you were given.`);
+  else if (!response.ok) say(await refusal(response));
   else begin(await response.json());
 }
 
@@ -36,23 +31,26 @@ function begin(found) {
   survey = found;
   document.title = survey.question;
   element("question").textContent = survey.question;
-  element("claim").textContent = `${survey.claim[0].toUpperCase()}${survey.claim.slice(1)}.`;
-  element("epsilon").textContent = survey.epsilon;
+  element("claim").textContent = `${capitalized(survey.claim)}.`;
+  element("epsilon").textContent = spellEpsilon(survey);
   recall();
   if (survey.mechanism !== "geometric") {
-    show("This survey asks for a kind of noise that this page does not make; answer it with the program instead.");
+    say("This survey cannot be answered in a browser: it asks for a kind of noise that this page does not make.");
     return;
   }
   element("about").hidden = false;
   element("protection").textContent = protection(survey);
-  if (!survey.open) show("This survey is closed. It takes no more answers, and nothing is sent from this page.");
+  if (!survey.open) say("This survey is closed. It takes no more answers, and nothing is sent from this page.");
   else offer();
 }
 
 function offer() {
   const { min, max, step } = survey;
   Object.assign(element("value"), { min, max, step, inputMode: min < 0 ? "text" : "numeric" });
-  element("range").textContent = `A whole number from ${min} to ${max}${step > 1 ? `, in steps of ${step}` : ""}.`;
+  element("range").textContent = min === max
+    ? `Only ${min} can be answered: whatever is sent says no more than that somebody took part.`
+    : `${capitalized(rangeOf(survey))}${step > 1 ? "; round to the nearest" : ""}.`;
+  element("picture-holder").hidden = min === max;
   element("form").hidden = false;
   element("form").addEventListener("submit", (event) => {
     event.preventDefault();
@@ -68,12 +66,8 @@ function offer() {
   redrawn(element("picture"), draw);
 }
 
+const capitalized = (text) => `${text[0].toUpperCase()}${text.slice(1)}`;
 const typed = () => (element("value").value.trim() === "" ? NaN : Number(element("value").value));
-
-function isAllowed(value) {
-  const code = (value - survey.min) / survey.step;
-  return Number.isInteger(code) && code >= 0 && code < sizeOf(survey);
-}
 
 async function send(work) {
   for (const id of ["send", "again"]) element(id).disabled = true;
@@ -99,7 +93,7 @@ function recall() {
     if (report) tell({ ...report, earlier: true });
   } catch (error) {
     if (!(error instanceof AnswerError)) throw error;
-    show(error.message);
+    say(error.message);
   }
 }
 
@@ -122,21 +116,25 @@ function tell({ value, delivered, problem, earlier }) {
 function draw() {
   const { min, max, step } = survey;
   const size = sizeOf(survey);
-  const chosen = isAllowed(typed());
-  const value = chosen ? typed() : min + step * Math.floor((size - 1) / 2);
+  const chosen = codeOf(survey, typed());
+  const code = chosen ?? Math.floor((size - 1) / 2);
+  const value = min + step * code;
   const holder = element("picture");
-  const together = Math.max(1, Math.ceil((size * COLUMN) / Math.max(holder.clientWidth, 240)));
-  const pairs = chances(survey, (value - min) / step, together);
-  const top = Math.max(...pairs.map(([, chance]) => chance)) * 1.18;
+  const together = 1 + 2 * Math.ceil(((size * COLUMN) / Math.max(holder.clientWidth, 240) - 1) / 2);
+  const columns = chances(survey, code, together);
+  const top = Math.max(...columns.map(([, chance]) => chance)) * 1.18;
   const label = `How likely each number from ${min} to ${max} is to be sent if the answer is ${value}.`;
   const picture = frame({ holder, height: PICTURE_HEIGHT, low: min, high: max, step, top, showsShares: false, label });
-  picture.root.append(bars({ ...picture, slot: picture.slot * together }, pairs, "bars"));
-  mark(picture, value, chosen ? "your answer" : "an answer", "answer");
+  picture.root.append(bars(picture, columns, "bars"));
+  mark(picture, value, chosen === null ? "an answer" : "your answer", "answer");
   if (justSent !== null) picture.root.append(triangle(picture.x(justSent), picture.edges.bottom));
-  const sent = justSent === null ? "" : ` The triangle marks the number that was sent, ${whole.format(justSent)}.`;
-  element("caption").textContent = chosen
-    ? `How likely each number is to be sent in place of ${value}. Drawn here; typing sends nothing.${sent}`
-    : `How likely each number is to be sent if the answer is, for example, ${value}. Type yours to see it; typing sends nothing.`;
+  element("caption").textContent = [
+    chosen === null
+      ? `How likely each number is to be sent if the answer is, for example, ${value}. Type yours to see it; typing sends nothing.`
+      : `How likely each number is to be sent in place of ${value}. Drawn here; typing sends nothing.`,
+    ...(together > 1 ? [`A column stands for ${together} numbers.`] : []),
+    ...(justSent === null ? [] : [`The triangle marks the number that was sent, ${whole.format(justSent)}.`]),
+  ].join(" ");
 }
 
 function mark({ root, x, edges }, value, words, kind) {

@@ -91,7 +91,7 @@ class Window(Channel):
 
     def spread(self, shares: Floats) -> Floats:
         around = [(0, 0)] * (shares.ndim - 1) + [(2 * self.reach, 2 * self.reach)]
-        return self._weighed(np.pad(shares, around))
+        return self._weighed(np.pad(shares, around) if self.reach else shares)
 
     def gather(self, amounts: Floats) -> Floats:
         return self._weighed(amounts)

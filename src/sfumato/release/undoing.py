@@ -1,7 +1,7 @@
 """Undoing local noise: from counts of published values to estimates of the true ones.
 
-Where sensitive values were randomized, everything is counted as published, and what comes out is passed through here.
-The recipient of a release and its adversary use the same estimate.
+Where sensitive values were randomized, everything is counted as published, and what comes out is passed through here:
+counts in regions for those who ask, beliefs about people for those who look them up.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ def command(
     size: Annotated[int | None, typer.Option("--size", show_default=False, help="How many values there are.")] = None,
     epsilon: Annotated[
         float | None,
-        typer.Option("--epsilon", show_default=False, help="Per unit for geometric and laplace, else in all."),
+        typer.Option("--epsilon", show_default=False, help="Per step for geometric and laplace, else in all."),
     ] = None,
     mechanism: Annotated[
         Literal["geometric", "randomized-response", "laplace", "square-wave"] | None,

@@ -28,6 +28,7 @@ SEAMS = {
     "mbi": {"methods"},
     "fastapi": {"local"},
     "uvicorn": {"local"},
+    "h11": {"local"},
     "sqlalchemy": {"local"},
     "psycopg": {"local"},
 }

@@ -8,12 +8,16 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
+import time
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
 
 from sfumato.errors import ParameterError
+from sfumato.local.collector import serving
+from sfumato.local.collector.service import make_service
 from sfumato.local.collector.serving import open_socket, spell
 from sfumato.local.collector.storage import Storage
 
@@ -54,6 +58,33 @@ def process(database: Path) -> Iterator[tuple[subprocess.Popen[str], Client]]:
         if quiet.poll() is None:
             quiet.kill()
         quiet.communicate()
+
+
+def test_a_connection_that_asks_nothing_is_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Silent, or with half a header, also after a request that was answered; a slow but whole one is not."""
+    monkeypatch.setattr(serving, "HEADERS_PATIENCE", 0.4)
+    begun = threading.Event()
+    with closing(Storage(tmp_path / "r.db")) as storage, closing(open_socket("127.0.0.1", 0)) as opened:
+        server = serving.Server(make_service(storage, TOKEN), begun.set)
+        running = threading.Thread(target=server.run, kwargs={"sockets": [opened]})
+        running.start()
+        try:
+            assert begun.wait(PATIENCE)
+            for sent in (b"", b"GET / HTTP/1.1\r\nHost: x", b"GET / HTTP/1.1\r\nHost: x\r\n\r\nGET / HT"):
+                with socket.create_connection(opened.getsockname(), timeout=PATIENCE) as client:
+                    client.sendall(sent)
+                    answer = b"".join(iter(lambda: client.recv(4096), b""))
+                    assert answer.count(b"HTTP/1.1 404") == sent.count(b"\r\n\r\n")
+            with socket.create_connection(opened.getsockname(), timeout=PATIENCE) as client:
+                for part in (b"GET / HTTP/1.1\r\n", b"Host: x\r\nConnection: close\r\n\r\n"):
+                    time.sleep(0.15)
+                    client.sendall(part)
+                assert client.recv(4096).startswith(b"HTTP/1.1 404")
+        finally:
+            server.should_exit = True
+            running.join(PATIENCE)
 
 
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])

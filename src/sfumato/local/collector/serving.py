@@ -6,12 +6,15 @@ import contextlib
 import socket
 from typing import TYPE_CHECKING
 
+import h11
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from sfumato.errors import ParameterError
 from sfumato.local.collector.service import make_service
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Callable, Iterable
     from types import FrameType
 
@@ -23,6 +26,39 @@ LOOPBACK = "127.0.0.1"
 ANYWHERE = ("0.0.0.0", "::")
 PATIENCE = 10
 """Seconds that requests under way have to finish in."""
+HEADERS_PATIENCE = 10.0
+"""Seconds in which a request has to begin and to say all about itself but its body."""
+MOST_CONNECTIONS = 500
+"""Beyond it clients are told to come back; well below the number of files that a process may open."""
+
+
+class Connection(H11Protocol):
+    """A connection that is closed if a request does not begin in time, be it silent or half a header."""
+
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._watch()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self._stop_watching()
+
+    def _watch(self) -> None:
+        if self.conn.their_state is not h11.IDLE:
+            self._stop_watching()
+        elif self._deadline is None:
+            self._deadline = self.loop.call_later(HEADERS_PATIENCE, self.transport.close)
+
+    def _stop_watching(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
 
 
 class Server(uvicorn.Server):
@@ -30,9 +66,9 @@ class Server(uvicorn.Server):
 
     def __init__(self, app: FastAPI, listening: Callable[[], None]) -> None:
         super().__init__(uvicorn.Config(
-            app, http="h11", ws="none", loop="asyncio", lifespan="off", interface="asgi3", log_config=None,
+            app, http=Connection, ws="none", loop="asyncio", lifespan="off", interface="asgi3", log_config=None,
             log_level="warning", access_log=False, server_header=False, proxy_headers=False,
-            timeout_graceful_shutdown=PATIENCE,
+            timeout_graceful_shutdown=PATIENCE, limit_concurrency=MOST_CONNECTIONS,
         ))
         self._listening = listening
 

@@ -100,11 +100,21 @@ class Search:
         return -self._per_share * (solved**2).sum(axis=0)
 
     def lower_bound(self, weights: Floats) -> float:
-        """No channel has a smaller error: the error is convex, so it lies above its tangent at these weights."""
+        """No channel has a smaller error: the error is convex, so it lies above its tangent at these weights.
+
+        The tangent's minimum over all channels is a linear program. Prices that bound it from below are lowered until
+        they are below the gradient on every ray, so that the bound does not rest on how exactly it was solved.
+        """
         gradient = self.gradient(weights)
         scale = np.abs(gradient).max()
-        least = linprog(gradient / scale, A_eq=self.rays, b_eq=np.ones(self.steps + 1), method="highs")
-        return float(self.error(weights) + least.fun * scale - gradient @ weights)
+        solved = linprog(
+            gradient / scale, A_eq=self.rays, b_eq=np.ones(self.steps + 1), method="highs",
+            options={"dual_feasibility_tolerance": 1e-10},
+        )
+        prices = solved.eqlin.marginals
+        # Every ray sums to at least 1, so lowering all prices lowers its price by at least as much.
+        prices = prices - max(0.0, (self.rays.T @ prices - gradient / scale).max())
+        return float(self.error(weights) + prices.sum() * scale - gradient @ weights)
 
     def best(self) -> Floats:
         """The weights of the best channel, by a barrier that is lowered step by step."""

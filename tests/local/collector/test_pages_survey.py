@@ -211,6 +211,19 @@ def test_reports_are_on_the_axis_of_the_survey(page: WatchingBrowser, site: Clie
     assert page.text("protection").startswith("Hardly at all: with a chance of over 99% the number sent is the answer")
 
 
+@pytest.mark.parametrize(
+    ("epsilon", "said"),
+    [("1", "with a chance of up to 73% the number sent is exactly the answer"), ("2", "with a chance of up to 88%")],
+)
+def test_a_yes_or_no_is_not_promised_what_holds_inside_a_range(
+    page: WatchingBrowser, site: Client, epsilon: str, said: str
+) -> None:
+    """At an end of the range 1 / (1 + e^(−ε)) are sent as they are, and a yes or no has ends only."""
+    opened(page, site, site.add_survey(min=0, max=1, epsilon=epsilon))
+    assert said in page.text("protection")
+    assert "The number sent may be any that can be answered." in page.text("protection")
+
+
 def test_a_survey_with_one_answer_says_that_it_asks_nothing(page: WatchingBrowser, site: Client) -> None:
     name = site.add_survey(min=5, max=5)
     page.show(address(site, f"/s/{name}"))

@@ -82,8 +82,11 @@ def test_values_off_the_grid_are_refused(site: Client) -> None:
 
 @pytest.mark.parametrize(
     "body",
-    [b"", b"{", b"\xff\xfe\xfa", b"NaN", b'{"id": Infinity}', b"[" * 200_000, b'{"value": 1' + b"0" * 5000 + b"}"],
-    ids=["empty", "unfinished", "no text", "NaN", "infinity", "deep", "long number"],
+    [
+        b"", b"{", b"\xff\xfe\xfa", b"NaN", b'{"id": Infinity}', b'{"value": 1, "value": 2}', b"[" * 200_000,
+        b'{"value": 1' + b"0" * 5000 + b"}",
+    ],
+    ids=["empty", "unfinished", "no text", "NaN", "infinity", "a key twice", "deep", "long number"],
 )
 def test_a_body_that_is_no_json_is_refused(site: Client, body: bytes) -> None:
     for path, headers in ((f"/api/surveys/{site.add_survey()}/reports", {}), ("/api/surveys", ADMIN)):

@@ -44,7 +44,7 @@ async def read_json(request: Request) -> Any:
     except TimeoutError as error:
         raise RefusedError(408, f"the request did not arrive within {PATIENCE:.0f} seconds") from error
     try:
-        return json.loads(body, parse_constant=_refuse_constant)
+        return json.loads(body, parse_constant=_refuse_constant, object_pairs_hook=_refuse_twice)
     except (ValueError, RecursionError) as error:
         raise RefusedError(400, "the request cannot be read as JSON") from error
 
@@ -63,6 +63,14 @@ async def _read_body(request: Request) -> bytes:
 
 def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
+
+
+def _refuse_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Which of two values counts would depend on who reads them."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key stands twice")
+    return found
 
 
 def parse_survey(document: Any) -> Survey:

@@ -5,6 +5,7 @@ import { parseEpsilon } from "./perturb.js";
 import { percent } from "./chart.js";
 
 const USUALLY = 0.9;
+// From this chance on that an answer is sent as it is, the page warns.
 const WEAK = 0.7;
 
 function epsilonOf(survey) {

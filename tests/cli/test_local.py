@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
     from .conftest import Outcome
 
     Run = Callable[..., Outcome]
@@ -51,7 +53,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def true_shares(folder: Path) -> np.ndarray:  # type: ignore[type-arg]
+def true_shares(folder: Path) -> NDArray[np.float64]:
     answers = pl.read_csv(folder / "people.csv")["visits"].to_numpy()
     return np.bincount((answers - 10) // 2, minlength=11) / PEOPLE
 
@@ -198,7 +200,7 @@ def test_two_of_three_are_planned(run: Run, folder: Path) -> None:
         (("perturb", "people.csv", "--survey", "visits.toml", "-o", "r.csv"), "the file has 2 columns; choose the one"),
         (("perturb", "people.csv", "--survey", "visits.toml", "--column", "age", "-o", "r.csv"), "the column 'age' is"),
         (("perturb", "people.csv", "--survey", "visits.toml", "--column", "who", "-o", "r.csv"),
-         "row 1, column 'who': '0' is out of range; expected a whole number from 10 to 30 in steps of 2"),
+         "row 1, column 'who': '0' is not a whole number from 10 to 30 in steps of 2"),
         (("perturb", "people.csv", "--survey", "visits.toml", "--column", "visits", "-o", "r.txt"), "ends in .csv"),
         (("estimate",), "say which reports"),
         (("estimate", "people.csv"), "say which reports"),

@@ -63,9 +63,10 @@ def _read_codes(file: Path | str, column: str | None, lowest: int, highest: int,
     codes = _encode(raw, lowest, highest, step, where)
     if codes.null_count():
         row = int(codes.is_null().arg_max() or 0)
-        value = "the value is missing" if raw[row] is None else f"{str(raw[row])[:LONGEST_SHOWN]!r} is out of range"
         expected = spell_range(lowest, highest, step)
-        raise DataError(f"{where}, row {row + 1}, column {raw.name!r}: {value}; expected {expected}")
+        missing = raw[row] is None
+        problem = "the value is missing; expected" if missing else f"{str(raw[row])[:LONGEST_SHOWN]!r} is not"
+        raise DataError(f"{where}, row {row + 1}, column {raw.name!r}: {problem} {expected}")
     return codes, raw.name
 
 

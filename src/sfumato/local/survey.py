@@ -72,7 +72,7 @@ class Survey:
             raise ParameterError(f"{self.size:,} values are too many for a survey; expected at most {MOST_VALUES:,}")
         if self.ends is not None and (not isinstance(self.ends, datetime) or self.ends.tzinfo is None):
             raise ParameterError(f"ends is {self.ends!r}; expected a date and time with a time zone")
-        self.channel  # noqa: B018 a survey with an impossible channel is refused here
+        make_channel(self.mechanism, self.size, self.epsilon)
 
     @property
     def size(self) -> int:

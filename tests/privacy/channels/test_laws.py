@@ -21,6 +21,8 @@ from sfumato.privacy.channels.window import SquareWave, Window
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import NDArray
+
 SIZES = [1, 2, 3, 7, 40]
 EPSILONS = [Fraction(1, 100), Fraction(1, 2), Fraction(1), Fraction(3)]
 Matrix = list[list[Fraction]]
@@ -172,7 +174,7 @@ def test_the_reach_of_a_square_wave_is_the_published_one(epsilon: Fraction) -> N
     assert channel.reports == 101 + 2 * channel.reach
 
 
-def with_ratio(window: Window, factor: float) -> np.ndarray:  # type: ignore[type-arg]
+def with_ratio(window: Window, factor: float) -> NDArray[np.float64]:
     """The matrix of a window channel whose high probability is off by a factor."""
     matrix = window.matrix()
     return np.where(matrix == matrix.max(), matrix * factor, matrix)

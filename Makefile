@@ -17,6 +17,7 @@ test: lint types unit
 
 lint: $(READY)
 	$(BIN)/ruff check src tests benchmarks audit
+	$(BIN)/ruff format --check src tests benchmarks audit
 
 types: $(READY)
 	$(BIN)/mypy
@@ -28,8 +29,8 @@ kills: $(READY)
 	$(BIN)/python tests/cli/kills.py --kills 200
 	$(BIN)/python tests/cli/kills.py --stepwise
 	$(BIN)/python tests/cli/kills.py --crowd 50
-	$(BIN)/python tests/local/collector/kills.py --kills 100 --database sqlite
-	$(BIN)/python tests/local/collector/kills.py --kills 100 --database postgresql
+	$(BIN)/python tests/collect/collector/kills.py --kills 100 --database sqlite
+	$(BIN)/python tests/collect/collector/kills.py --kills 100 --database postgresql
 
 bench: $(READY) $(PEERS_READY) $(PRIVATE_PEERS_READY)
 	$(BIN)/python -m benchmarks --peers $(PEERS)/bin/python --private-peers $(PRIVATE_PEERS)/bin/python $(ONLY)

@@ -17,9 +17,9 @@ import numpy as np
 
 from audit.neighbours import Pair, schema_of
 from sfumato.methods import MST, RPS, DiffMulti, HybridTree, KDTree, Marginals, PrivBayes, PrivTree, QuadTree
-from sfumato.methods.diffgen import DiffGen
-from sfumato.methods.dpcube import DPCube
-from sfumato.methods.privtree import Decisions
+from sfumato.methods.trees.diffgen import DiffGen
+from sfumato.methods.trees.dpcube import DPCube
+from sfumato.methods.trees.privtree import Decisions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,9 +59,15 @@ CASES = (
     Case(HybridTree(epsilon=EPSILON, height=1), NEXT_TO_EACH_OTHER),
     Case(RPS(epsilon=EPSILON, height=1), Pair(schema_of(x=3, y=3), ((2, 2, 0),), (1, 1, 1))),
     Case(PrivTree(epsilon=EPSILON), Pair(schema_of(x=4), (), (2, 1))),
-    *(Case(DiffMulti(epsilon=EPSILON, h=1, levels=1, utility=utility), pair) for utility, pair in (
-        ("dm", NEXT_TO_EACH_OTHER), ("ncp", NARROW_OR_NOT), ("max", NEXT_TO_EACH_OTHER), ("purity", NEXT_TO_EACH_OTHER),
-    )),
+    *(
+        Case(DiffMulti(epsilon=EPSILON, h=1, levels=1, utility=utility), pair)
+        for utility, pair in (
+            ("dm", NEXT_TO_EACH_OTHER),
+            ("ncp", NARROW_OR_NOT),
+            ("max", NEXT_TO_EACH_OTHER),
+            ("purity", NEXT_TO_EACH_OTHER),
+        )
+    ),
     Case(DiffGen(epsilon=EPSILON, h=1), Pair(schema_of(x=["a", "b"], y=["a", "b"]), ((0, 0, 0),), (0, 1, 1))),
     Case(DPCube(epsilon=EPSILON), NEXT_TO_EACH_OTHER),
     Case(PrivBayes(epsilon=EPSILON, theta=0.01), Pair(schema_of(x=2), ((0, 0),) * 3, (1, 1))),
@@ -139,8 +145,10 @@ def large_domains() -> Iterator[None]:
     """Every domain is taken for one too large to list."""
     with (
         quick(),
-        patch("sfumato.methods.dpcube.LISTED", 1), patch("sfumato.methods.diffgen.LISTED", 1),
-        patch("sfumato.methods.dpcube.FALSE_CELLS", 1), patch("sfumato.methods.diffgen.FALSE_CELLS", 1),
+        patch("sfumato.methods.trees.dpcube.LISTED", 1),
+        patch("sfumato.methods.trees.diffgen.LISTED", 1),
+        patch("sfumato.methods.trees.dpcube.FALSE_CELLS", 1),
+        patch("sfumato.methods.trees.diffgen.FALSE_CELLS", 1),
     ):
         yield
 
@@ -149,10 +157,10 @@ def large_domains() -> Iterator[None]:
 def quick() -> Iterator[None]:
     """Without the slow arithmetic that follows from noisy counts or from parameters alone."""
     with (
-        patch("sfumato.methods.mst._library", UnfittedTables),
-        patch("sfumato.methods.mst.sample", _one_value),
-        patch("sfumato.methods.privbayes.sample", _one_value),
-        patch("sfumato.methods.marginals.fit", lambda shape, _: np.ones(tuple(shape))),
+        patch("sfumato.methods.models.mst._library", UnfittedTables),
+        patch("sfumato.methods.models.mst.sample", _one_value),
+        patch("sfumato.methods.models.privbayes.sample", _one_value),
+        patch("sfumato.methods.models.marginals.fit", lambda shape, _: np.ones(tuple(shape))),
         patch.object(Decisions, "within", staticmethod(lru_cache(Decisions.within))),
     ):
         yield

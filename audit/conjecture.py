@@ -42,7 +42,9 @@ SHAPES: dict[str, Callable[[int], tuple[float, ...]]] = {
 }
 CONJECTURES = [
     (shape, steps, epsilon)
-    for steps in (1, 2, 3, 4, 5) for epsilon in (0.1, 0.5, 1.0, 1.5, 2.0, 4.0) for shape in SHAPES
+    for steps in (1, 2, 3, 4, 5)
+    for epsilon in (0.1, 0.5, 1.0, 1.5, 2.0, 4.0)
+    for shape in SHAPES
 ]
 
 
@@ -108,7 +110,10 @@ class Search:
         gradient = self.gradient(weights)
         scale = np.abs(gradient).max()
         solved = linprog(
-            gradient / scale, A_eq=self.rays, b_eq=np.ones(self.steps + 1), method="highs",
+            gradient / scale,
+            A_eq=self.rays,
+            b_eq=np.ones(self.steps + 1),
+            method="highs",
             options={"dual_feasibility_tolerance": 1e-10},
         )
         prices = solved.eqlin.marginals
@@ -130,14 +135,19 @@ class Search:
         """Weights whose smallest is as large as possible."""
         rays = self.rays.shape[1]
         found = linprog(
-            np.append(np.zeros(rays), -1), method="highs", bounds=[(0, None)] * (rays + 1),
-            A_eq=np.hstack([self.rays, np.zeros((self.steps + 1, 1))]), b_eq=np.ones(self.steps + 1),
-            A_ub=np.hstack([-np.eye(rays), np.ones((rays, 1))]), b_ub=np.zeros(rays),
+            np.append(np.zeros(rays), -1),
+            method="highs",
+            bounds=[(0, None)] * (rays + 1),
+            A_eq=np.hstack([self.rays, np.zeros((self.steps + 1, 1))]),
+            b_eq=np.ones(self.steps + 1),
+            A_ub=np.hstack([-np.eye(rays), np.ones((rays, 1))]),
+            b_ub=np.zeros(rays),
         )
         return np.asarray(found.x[:-1])
 
     def _centred(self, weights: Floats, sharpness: float) -> Floats:
         """Newton's method for sharpness · error − Σ ln weights, on the weights of channels."""
+
         def height(at: Floats) -> float:
             return sharpness * self.error(at) - float(np.log(at).sum())
 

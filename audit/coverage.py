@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sfumato.local.reconstruct.intervals import Band, delta_intervals
-from sfumato.local.reconstruct.likelihood import likelihood
-from sfumato.privacy.channels import make_channel
+from sfumato.estimation.intervals import Band, delta_intervals
+from sfumato.estimation.likelihood import likelihood
+from sfumato.mechanisms.channels import make_channel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from sfumato.local.reconstruct.solution import Solution
-    from sfumato.privacy.channels import Channel
+    from sfumato.estimation.solution import Solution
+    from sfumato.mechanisms.channels import Channel
 
     Floats = NDArray[np.float64]
 
@@ -94,10 +94,13 @@ FEW = [Setting(name=name, epsilon=epsilon, people=100) for name in DISTRIBUTIONS
 """The smallest usual batch, where hardly any cell expects enough people; cumulative shares are looked at."""
 SETTINGS = [
     Setting(name=name, epsilon=epsilon, people=people)
-    for name in DISTRIBUTIONS for epsilon in (0.5, 1.0) for people in (10**5, 10**6)
+    for name in DISTRIBUTIONS
+    for epsilon in (0.5, 1.0)
+    for people in (10**5, 10**6)
 ] + [
     Setting(name=name, mechanism="square-wave", epsilon=epsilon, people=10**5)
-    for name in DISTRIBUTIONS for epsilon in (1.0, 3.0)
+    for name in DISTRIBUTIONS
+    for epsilon in (1.0, 3.0)
 ]
 TWIN = Setting(name="smooth", epsilon=0.5, people=10**6, narrowed=NARROWED)
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from audit.cases import Case
+    from sfumato.mechanisms.noise import Source
     from sfumato.methods.base import DPMethod
-    from sfumato.privacy.noise import Source
 
 TRAINING = 0.25
 """Share of the runs on which thresholds are chosen."""
@@ -105,7 +105,10 @@ def _thresholds(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _bounded(
-    likelier: NDArray[np.float64], rarer: NDArray[np.float64], t: float, failing: float,
+    likelier: NDArray[np.float64],
+    rarer: NDArray[np.float64],
+    t: float,
+    failing: float,
     rule: Callable[[float, float], float],
 ) -> Bound:
     many, few, runs = int((likelier >= t).sum()), int((rarer >= t).sum()), len(likelier)

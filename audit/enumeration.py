@@ -11,14 +11,14 @@ import numpy as np
 
 from audit.laws import Decisions
 from audit.transcript import AuditedBudget
-from sfumato.privacy.noise import SystemSource
+from sfumato.mechanisms.noise import SystemSource
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from audit.laws import Law
     from audit.neighbours import Pair
-    from sfumato.engines import Table
+    from sfumato.data import Table
     from sfumato.methods.base import DPMethod
 
 

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from audit.neighbours import Pair
-    from sfumato.engines import Table
+    from sfumato.data import Table
+    from sfumato.mechanisms.noise import Source
     from sfumato.methods.base import DPMethod
-    from sfumato.privacy.noise import Source
     from sfumato.release import Release
 
 ROUNDING = 1e-9
@@ -46,8 +46,7 @@ def recorded(
 
 
 def replayed(
-    method: DPMethod, table: Table, transcript: Transcript, source: Source,
-    kind: type[AuditedBudget] = AuditedBudget,
+    method: DPMethod, table: Table, transcript: Transcript, source: Source, kind: type[AuditedBudget] = AuditedBudget
 ) -> tuple[Replay, Release]:
     """A run on another table that is given the answers of a transcript."""
     replay = Replay(transcript)
@@ -79,7 +78,8 @@ def examine(
     faults += [f"the neighbour's release differs in {name}" for name in differences(release, again)]
     faults += [
         f"{call.kind} reveal {call.reveals:.6g} but paid {call.charged:.6g}"
-        for call in replay.calls if exceeds(call.reveals, call.charged)
+        for call in replay.calls
+        if exceeds(call.reveals, call.charged)
     ]
     faults += [f"{call.kind} of {call.paths} paths depend on one row" for call in replay.calls if call.paths > 1]
     limit = amount(method.total)

@@ -87,7 +87,8 @@ class Selection:
     def distance(self, other: Self) -> float:
         found = sum(
             float(np.abs(log_winning(ours, self.epsilon) - log_winning(theirs, self.epsilon)).max())
-            for ours, theirs in zip(self.runs(), other.runs(), strict=True) if ours != theirs
+            for ours, theirs in zip(self.runs(), other.runs(), strict=True)
+            if ours != theirs
         )
         return found**2 / 2 if self.in_rho else found
 
@@ -192,10 +193,12 @@ class Decisions:
     def log_probabilities(self, answer: NDArray[np.bool_]) -> NDArray[np.float64]:
         """ln P of each decision."""
         reach = self.threshold + 1 - self.exact
-        return np.array([
-            log_below(1 - least if above else least, self.epsilon)
-            for least, above in zip(reach.tolist(), answer.tolist(), strict=True)
-        ])
+        return np.array(
+            [
+                log_below(1 - least if above else least, self.epsilon)
+                for least, above in zip(reach.tolist(), answer.tolist(), strict=True)
+            ]
+        )
 
 
 def log_below(bound: int, epsilon: float) -> float:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.engines import Table
+from sfumato.data import Table
 from sfumato.schema import Schema
 
 Row = tuple[int, ...]

@@ -18,16 +18,16 @@ from audit.exact import examine_pair
 from audit.neighbours import Pair, schema_of
 from audit.twins import QUIETER, TWINS
 from audit.urns import BROKEN_URNS, URNS, disclosing_share
-from sfumato.local.reconstruct.likelihood import likelihood
-from sfumato.local.reconstruct.updates import smooth
+from sfumato.estimation.likelihood import likelihood
+from sfumato.estimation.updates import smooth
+from sfumato.mechanisms.noise import SimulatedSource, SystemSource
 from sfumato.methods import PrivTree
-from sfumato.privacy.noise import SimulatedSource, SystemSource
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from audit.twins import Twin
-    from sfumato.privacy.noise import Source
+    from sfumato.mechanisms.noise import Source
 
 EPSILONS = (0.1, 1.0, 5.0)
 TRANSCRIPTS = 6
@@ -151,9 +151,13 @@ def conjecture_line(number: int, seed: int | None) -> Line:
     best = search.best()
     geometric, least, bound = search.error(search.geometric), search.error(best), search.lower_bound(best)
     apart = search.deviation(search.geometric) / search.deviation(best)
-    verdict = "geometric is the best" if geometric <= bound * (1 + PRECISION) else (
-        f"geometric has {geometric / least:.3f} times the squared error of the best, {apart:.3f} times its "
-        "total variation"
+    verdict = (
+        "geometric is the best"
+        if geometric <= bound * (1 + PRECISION)
+        else (
+            f"geometric has {geometric / least:.3f} times the squared error of the best, {apart:.3f} times its "
+            "total variation"
+        )
     )
     channel = search.channel(best)
     ratios = np.abs(np.diff(np.log(channel[:, channel.max(axis=0) > 0]), axis=0)).max()
@@ -179,9 +183,7 @@ def coverage_line(number: int, seed: int | None) -> Line:
 def contest_line(number: int, seed: int | None) -> Line:
     """Geometric against rounded Laplace noise at the same ε per unit."""
     name, epsilon = CONTESTS[number]
-    ours, theirs = (
-        distances(mechanism, likelihood, name, epsilon, seed) for mechanism in ("geometric", "laplace")
-    )
+    ours, theirs = (distances(mechanism, likelihood, name, epsilon, seed) for mechanism in ("geometric", "laplace"))
     found = f"total variation {ours.mean():.4f} with geometric noise, {theirs.mean():.4f} with rounded Laplace noise"
     return Line(f"{name}, ε={epsilon:g}", f"{found} ({COMPARISONS} repetitions)", bool(ours.mean() < theirs.mean()))
 
@@ -190,9 +192,7 @@ def smoothing_line(number: int, seed: int | None) -> Line:
     """Smoothing against the likeliest distribution: it should help humps and hurt a heaped distribution."""
     name, epsilon = CONTESTS[number]
     same = np.random.default_rng(seed).integers(2**63)
-    plain, smoother = (
-        distances("geometric", solve, name, epsilon, int(same)).mean() for solve in (likelihood, smooth)
-    )
+    plain, smoother = (distances("geometric", solve, name, epsilon, int(same)).mean() for solve in (likelihood, smooth))
     found = f"total variation {plain:.4f} of the likeliest distribution, {smoother:.4f} with smoothing"
     return Line(f"{name}, ε={epsilon:g}", found, bool((smoother < plain) == (name != "heaped")))
 

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from audit.laws import Counts, Decisions, GaussianCounts, Law, Selection, SparseCounts
-from sfumato.privacy.budget import WHOLE, Budget
+from sfumato.mechanisms.budget import WHOLE, Budget
+from sfumato.mechanisms.noise import Source
 from sfumato.privacy.loss import Pure
-from sfumato.privacy.noise import Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sfumato.privacy.budget import Ticks
+    from sfumato.mechanisms.budget import Ticks
     from sfumato.privacy.loss import Loss
 
 T = TypeVar("T")
@@ -157,8 +157,14 @@ class AuditedBudget(Budget):
         return self._asked(("counts", charge, exact.shape), cost, lambda: Budget.counts(self, exact, cost), law)
 
     def choose(
-        self, scores: NDArray[np.int64], starts: NDArray[np.int64], cost: Ticks, *, monotone: bool = True,
-        sensitivity: int = 1, disjoint: bool = False,
+        self,
+        scores: NDArray[np.int64],
+        starts: NDArray[np.int64],
+        cost: Ticks,
+        *,
+        monotone: bool = True,
+        sensitivity: int = 1,
+        disjoint: bool = False,
     ) -> NDArray[np.int64]:
         charge = self._promised(cost)
         epsilon = float(charge[0] if self._pure else np.sqrt(2 * charge[0]))

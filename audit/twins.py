@@ -18,19 +18,19 @@ from audit.cases import CASES, NARROW_OR_NOT, NEXT_TO_EACH_OTHER, Case
 from audit.neighbours import Pair, schema_of
 from audit.transcript import AuditedBudget
 from sfumato.methods import DiffMulti, KDTree, PrivBayes, PrivTree, QuadTree
-from sfumato.methods.dividing import DISCERNIBILITY
-from sfumato.methods.privtree import Decisions
-from sfumato.methods.regions import Regions
-from sfumato.methods.spatial_tree import automatic_height
+from sfumato.methods.trees.dividing import DISCERNIBILITY
+from sfumato.methods.trees.privtree import Decisions
+from sfumato.methods.trees.regions import Regions
+from sfumato.methods.trees.spatial_tree import automatic_height
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from sfumato.engines import Table
-    from sfumato.methods.regions import Candidates
-    from sfumato.privacy.budget import Budget, Ticks
+    from sfumato.data import Table
+    from sfumato.mechanisms.budget import Budget, Ticks
+    from sfumato.methods.trees.regions import Candidates
     from sfumato.release import Release
 
 
@@ -230,19 +230,21 @@ TWINS = (
     Twin("stop rule on exact counts", Case(KDTree(epsilon=1.0, height=3), SECOND), replaced=stopping_early),
     Twin("stop rule on exact counts, PrivTree", Case(PrivTree(epsilon=1.0), SECOND), replaced=stopping_early),
     Twin(
-        "every PrivTree decision at full price", Case(PrivTree(epsilon=1.0), Pair(LINE, (), (7, 1))),
+        "every PrivTree decision at full price",
+        Case(PrivTree(epsilon=1.0), Pair(LINE, (), (7, 1))),
         replaced=full_price_decisions,
     ),
-    Twin("PrivBayes scores taken for monotone", Case(
-        WronglyMonotone(epsilon=1.0, theta=0.01), Pair(schema_of(x=2, y=2), ((0, 0, 0), (1, 1, 1)) * 8, (0, 1, 1)),
-    )),
+    Twin(
+        "PrivBayes scores taken for monotone",
+        Case(
+            WronglyMonotone(epsilon=1.0, theta=0.01), Pair(schema_of(x=2, y=2), ((0, 0, 0), (1, 1, 1)) * 8, (0, 1, 1))
+        ),
+    ),
     Twin("height from the exact number of rows", Case(UnpaidSize(epsilon=1.0), Pair(LINE, ((3, 0),) * 56, (4, 1)))),
     Twin("counts scaled to the exact total", Case(PublicTotal(epsilon=1.0, height=2), APART)),
     Twin("noise on occupied cells only", Case(OccupiedOnly(epsilon=1.0, height=2), APART)),
 )
-TRIED_WITH_LESS_NOISE = (
-    "quad-tree", "kd-tree", "privtree", "diffmulti (dm)", "diffgen", "dpcube", "marginals",
-)
+TRIED_WITH_LESS_NOISE = ("quad-tree", "kd-tree", "privtree", "diffmulti (dm)", "diffgen", "dpcube", "marginals")
 QUIETER = tuple(
     Twin(f"noise × 0.7: {case.name}", case, Quieter) for case in CASES if case.name in TRIED_WITH_LESS_NOISE
 )

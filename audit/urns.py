@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from audit.empirical import FAILING, at_least
-from sfumato.privacy.dirichlet import UNIT, Calibration, Promise, Segments, Shape, Urn
-from sfumato.privacy.dirichlet.disclosure import shrinking_factor, threshold
+from sfumato.mechanisms.dirichlet import UNIT, Calibration, Promise, Segments, Shape, Urn
+from sfumato.mechanisms.dirichlet.disclosure import shrinking_factor, threshold
 
 if TYPE_CHECKING:
-    from sfumato.privacy.dirichlet.calibration import Rule
-    from sfumato.privacy.noise import Source
+    from sfumato.mechanisms.dirichlet.calibration import Rule
+    from sfumato.mechanisms.noise import Source
 
 DRAWS = 60_000
 LEAST_SHARE = 1 / 3

@@ -27,13 +27,9 @@ def folder() -> Path:
 
 def schema() -> sf.Schema:
     """Six quasi-identifiers and the occupation, with the shared hierarchies."""
-    columns = {
-        name: {"role": "quasi", "kind": "categorical", "hierarchy": f"hierarchies/{name}.csv"} for name in QUASI
-    }
+    columns = {name: {"role": "quasi", "kind": "categorical", "hierarchy": f"hierarchies/{name}.csv"} for name in QUASI}
     columns["age"] |= {"kind": "numeric", "min": 17, "max": 90}
-    columns[SENSITIVE] = {
-        "role": "sensitive", "kind": "categorical", "hierarchy": f"hierarchies/{SENSITIVE}.csv",
-    }
+    columns[SENSITIVE] = {"role": "sensitive", "kind": "categorical", "hierarchy": f"hierarchies/{SENSITIVE}.csv"}
     return sf.Schema.parse({"name": "adult", "columns": columns}, folder())
 
 
@@ -44,7 +40,15 @@ def rows(count: int = ALL_ROWS) -> pl.DataFrame:
 
 CORMODE = ("workclass", "education", "sex", "hours-per-week", "income")
 RPS_ATTRIBUTES = (
-    "age", "workclass", "education", "marital-status", "occupation", "relationship", "race", "sex", "hours-per-week",
+    "age",
+    "workclass",
+    "education",
+    "marital-status",
+    "occupation",
+    "relationship",
+    "race",
+    "sex",
+    "hours-per-week",
     "native-country",
 )
 NUMBERS = {"age": (17, 90), "hours-per-week": (1, 99)}

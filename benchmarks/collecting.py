@@ -11,12 +11,12 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from benchmarks.timing import Result, at_most, best_of, ratio
-from sfumato.local.reconstruct.likelihood import likelihood
-from sfumato.local.reconstruct.solution import GAP
-from sfumato.local.reconstruct.updates import em
-from sfumato.local.reports import count_reports, write_reports
-from sfumato.local.survey import Survey
-from sfumato.privacy.channels import TruncatedGeometric
+from sfumato.collect.reports import count_reports, write_reports
+from sfumato.collect.survey import Survey
+from sfumato.estimation.likelihood import likelihood
+from sfumato.estimation.solution import GAP
+from sfumato.estimation.updates import em
+from sfumato.mechanisms.channels import TruncatedGeometric
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,7 +69,8 @@ def _estimate() -> Iterator[Result]:
     both = plain.reached and quick.reached and max(plain.gap, quick.gap) <= GAP
     yield Result("both estimates reach the gap", f"{GAP:g}", f"{plain.gap:.2g}, {quick.gap:.2g}", bool(both))
     yield ratio(
-        f"the estimate to a gap of {GAP:g} ({quick.steps} steps) against plain updates ({plain.steps:,} steps)", 50,
+        f"the estimate to a gap of {GAP:g} ({quick.steps} steps) against plain updates ({plain.steps:,} steps)",
+        50,
         best_of(1, lambda: em(channel, observed, gap=GAP, steps=10**7)),
         best_of(10, lambda: likelihood(channel, observed, gap=GAP)),
     )

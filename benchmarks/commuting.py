@@ -14,12 +14,12 @@ import polars as pl
 
 from benchmarks.adult import data_folder
 from benchmarks.timing import Result, at_most, best_of, ratio
-from sfumato.commute.domain import Domain
-from sfumato.commute.flows import Flows
-from sfumato.commute.places import Places
-from sfumato.commute.synthesis import Synthesizer
-from sfumato.privacy.dirichlet import Promise
-from sfumato.privacy.noise import SimulatedSource
+from sfumato.data.flows import Flows
+from sfumato.data.places import Places
+from sfumato.mechanisms.dirichlet import Promise
+from sfumato.mechanisms.noise import SimulatedSource
+from sfumato.methods.flows.domain import Domain
+from sfumato.methods.flows.synthesis import Synthesizer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,15 +47,26 @@ def _rhode_island() -> Iterator[Result]:
     )
     with tempfile.TemporaryDirectory() as folder:
         arguments = [
-            "commute", "synthesize", str(FOLDER / "ri_od_2019.csv.gz"), "--places", str(FOLDER / "ri_blocks.csv.gz"),
-            "--epsilon", "4.6", "--ledger", f"{folder}/ledger.sqlite", "-o",
+            "commute",
+            "synthesize",
+            str(FOLDER / "ri_od_2019.csv.gz"),
+            "--places",
+            str(FOLDER / "ri_blocks.csv.gz"),
+            "--epsilon",
+            "4.6",
+            "--ledger",
+            f"{folder}/ledger.sqlite",
+            "-o",
         ]
         taken, memory = [], 0.0
         for attempt in range(3):
             started = time.perf_counter()
             done = subprocess.run(
-                [sys.executable, "-c", code, *arguments, f"{folder}/release{attempt}"], capture_output=True, text=True,
-                check=True, env={**os.environ, "PYTHONWARNINGS": "ignore"},
+                [sys.executable, "-c", code, *arguments, f"{folder}/release{attempt}"],
+                capture_output=True,
+                text=True,
+                check=True,
+                env={**os.environ, "PYTHONWARNINGS": "ignore"},
             )
             taken.append(time.perf_counter() - started)
             memory = max(memory, float(done.stderr.split()[-1]))
@@ -66,9 +77,7 @@ def _rhode_island() -> Iterator[Result]:
 def _simulated(places: int, destinations: int, people: int) -> Flows:
     """Places strewn over a large country, and people who come from anywhere near the first of them."""
     random = np.random.default_rng(1)
-    known = Places(
-        pl.Series(range(places)), random.uniform(30, 45, places), random.uniform(-110, -80, places)
-    )
+    known = Places(pl.Series(range(places)), random.uniform(30, 45, places), random.uniform(-110, -80, places))
     goes_to = np.repeat(np.arange(destinations), people)
     comes_from = random.integers(0, places, destinations * people)
     return Flows.of_pairs(known, goes_to, comes_from, np.ones(destinations * people, dtype=np.int64))

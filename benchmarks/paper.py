@@ -11,9 +11,9 @@ import sfumato as sf
 from benchmarks import adult
 from benchmarks.private import SEEDS, spread
 from benchmarks.timing import Result, at_most
-from sfumato.attacks.naive_bayes import NaiveBayes
-from sfumato.privacy.noise import SimulatedSource
-from sfumato.workloads import HalfDomainCounts, InformationLoss
+from sfumato.measures.attacks.naive_bayes import NaiveBayes
+from sfumato.measures.workloads import HalfDomainCounts, InformationLoss
+from sfumato.mechanisms.noise import SimulatedSource
 
 H = 1_000
 DIFFMULTI_H = (1_000, 5_000, 10_000)
@@ -73,8 +73,11 @@ def classification() -> list[Result]:
     results.append(Result(f"accuracy of DiffMulti with max ({spread(found['DiffMulti max'])})", "", "shown", True))
     small = accuracies(four, ours), accuracies(four, sf.DPCube(epsilon=1.0))
     results.append(
-        at_least(f"the same on DPCube's four attributes ({spread(small[0])} against {spread(small[1])})", 0,
-                 float(np.mean(small[0]) - np.mean(small[1])))
+        at_least(
+            f"the same on DPCube's four attributes ({spread(small[0])} against {spread(small[1])})",
+            0,
+            float(np.mean(small[0]) - np.mean(small[1])),
+        )
     )
     return results
 
@@ -89,8 +92,11 @@ def matching() -> list[Result]:
         for counts, found in values.items():
             found.append(sf.MatchPoint(counts=counts).run(labelled, release)["match_point"])
     return [
-        at_least(f"Match Point with max, as the paper measures it ({spread(values['true'])})", 0.9,
-                 float(np.mean(values["true"]))),
+        at_least(
+            f"Match Point with max, as the paper measures it ({spread(values['true'])})",
+            0.9,
+            float(np.mean(values["true"])),
+        ),
         Result(f"Match Point of the noisy release ({spread(values['published'])})", "", "shown", True),
     ]
 

@@ -16,10 +16,10 @@ import polars as pl
 import sfumato as sf
 from benchmarks import adult
 from benchmarks.timing import Result, at_most, best_of, ratio
-from sfumato.privacy.noise import SimulatedSource, SystemSource
-from sfumato.privacy.noise.opendp import OpenDPSource
+from sfumato.measures.workloads import HalfDomainCounts
+from sfumato.mechanisms.noise import SimulatedSource, SystemSource
+from sfumato.mechanisms.noise.opendp import OpenDPSource
 from sfumato.samples.town import SCHEMA_PATH
-from sfumato.workloads import HalfDomainCounts
 
 DRAWS = 1_000_000
 SEEDS = range(10)
@@ -32,8 +32,12 @@ def noise(peers: str) -> list[Result]:
     ours.laplace(epsilon, 10)
     theirs = best_of(1, lambda: OpenDPSource().laplace(epsilon, DRAWS))
     return [
-        ratio("a million discrete Laplace draws against OpenDP", 50, theirs,
-              best_of(5, lambda: ours.laplace(epsilon, DRAWS)))
+        ratio(
+            "a million discrete Laplace draws against OpenDP",
+            50,
+            theirs,
+            best_of(5, lambda: ours.laplace(epsilon, DRAWS)),
+        )
     ]
 
 
@@ -94,10 +98,18 @@ def privbayes(peers: str) -> list[Result]:
         theirs = sf.read_published(pl.read_csv(out, infer_schema=False), table.schema)
         their_error = workload.run(table, theirs)["query_error"]
     return [
-        ratio("PrivBayes of degree 2 on Adult against dpmm", 20, float(told.split()[-1]),
-              best_of(5, lambda: method.publish(table))),
-        at_most(f"query error of PrivBayes, dpmm's being {their_error:.3f} ({spread(errors)})", round(their_error, 3),
-                float(np.mean(errors)), ""),
+        ratio(
+            "PrivBayes of degree 2 on Adult against dpmm",
+            20,
+            float(told.split()[-1]),
+            best_of(5, lambda: method.publish(table)),
+        ),
+        at_most(
+            f"query error of PrivBayes, dpmm's being {their_error:.3f} ({spread(errors)})",
+            round(their_error, 3),
+            float(np.mean(errors)),
+            "",
+        ),
     ]
 
 

@@ -35,12 +35,13 @@ def scale(peers: str) -> list[Result]:
     one, four, ten = (_apart(rows) for rows in (1_000_000, 4_000_000, 10_000_000))
     return [
         at_most(
-            f"time from 1 to 4 million rows ({one['seconds']:.1f} s to {four['seconds']:.1f} s)", 4.6,
-            four["seconds"] / one["seconds"], "x",
+            f"time from 1 to 4 million rows ({one['seconds']:.1f} s to {four['seconds']:.1f} s)",
+            4.6,
+            four["seconds"] / one["seconds"],
+            "x",
         ),
         at_most(
-            f"peak memory for 10 million rows, 6 quasi-identifiers ({ten['seconds']:.0f} s)", 16,
-            ten["gigabytes"], "GB",
+            f"peak memory for 10 million rows, 6 quasi-identifiers ({ten['seconds']:.0f} s)", 16, ten["gigabytes"], "GB"
         ),
     ]
 

@@ -20,7 +20,7 @@ import polars as pl
 from hypothesis import strategies as st
 
 from reference import Point, Span, box_around, exact, holds, normalized, points_of, positions_of
-from sfumato.engines import Table, read
+from sfumato.data import Table, read
 from sfumato.privacy.claims import NoGuarantee
 from sfumato.release import Boxes, Provenance, Release
 from sfumato.schema import Schema
@@ -159,9 +159,7 @@ def overlapping(draw: st.DrawFn, case: TableCase) -> ReleaseCase:
     groups = [sorted(set(groups)).index(group) for group in groups]
     size = case.case.sensitive.positions
     halves = [draw(st.lists(st.integers(0, size - 1), min_size=1, max_size=6)) for _ in set(groups)]
-    histograms = tuple(
-        tuple(Fraction(values.count(value), 2) for value in range(size)) for values in halves
-    )
+    histograms = tuple(tuple(Fraction(values.count(value), 2) for value in range(size)) for values in halves)
     weights = tuple(sum(histograms[group]) / groups.count(group) for group in groups)
     return ReleaseCase(case, tuple(boxes), weights, tuple(groups), histograms)
 
@@ -397,6 +395,7 @@ def discernibility(release: ReleaseCase) -> Fraction:
 
 def dominated(points: Sequence[tuple[float, float]], slack: float) -> list[bool]:
     """Which points another one beats: no worse in either measure and better in one, beyond `slack`."""
+
     def beats(a: tuple[float, float], b: tuple[float, float]) -> bool:
         no_worse = all(x <= y + slack for x, y in zip(a, b, strict=True))
         return no_worse and any(x < y - slack for x, y in zip(a, b, strict=True))

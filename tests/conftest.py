@@ -18,10 +18,12 @@ TESTS = Path(__file__).resolve().parent
 # `strategies` and `reference` are imported by name from any folder of tests.
 sys.path.insert(0, str(TESTS))
 
+from flow_cases import flows, grid, in_time, rhode_island, write  # noqa: E402, F401
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sfumato.engines import Table
+    from sfumato.data import Table
     from sfumato.schema import Schema
 
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
@@ -67,7 +69,7 @@ def adult_schema(data_folder: Path) -> Schema:
 @pytest.fixture(scope="session")
 def adult(data_folder: Path, adult_schema: Schema) -> Table:
     """All 45,222 rows of Adult."""
-    from sfumato.engines import read
+    from sfumato.data import read
 
     return read(data_folder / "adult" / "adult.csv", adult_schema)
 
@@ -75,7 +77,7 @@ def adult(data_folder: Path, adult_schema: Schema) -> Table:
 @pytest.fixture(scope="session")
 def adult_training(data_folder: Path, adult_schema: Schema) -> Table:
     """The 30,162 rows of Adult's training part."""
-    from sfumato.engines import read
+    from sfumato.data import read
 
     frame = pl.read_csv(data_folder / "adult" / "adult.csv", infer_schema=False).head(ADULT_TRAINING_ROWS)
     return read(frame, adult_schema)

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sfumato.privacy.budget import WHOLE, Budget
+from sfumato.mechanisms.budget import WHOLE, Budget
+from sfumato.mechanisms.noise import SimulatedSource, Source
 from sfumato.privacy.loss import Pure
-from sfumato.privacy.noise import SimulatedSource, Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from sfumato.engines import Table
+    from sfumato.data import Table
     from sfumato.methods.base import DPMethod
     from sfumato.release import Release
 
@@ -35,8 +35,12 @@ class RecordingBudget(Budget):
     """`paid` are the ticks of each path, added up here; `book` lists all budgets that grew from the first."""
 
     def __init__(
-        self, total: Any, source: Source, spent: NDArray[np.int64] | None = None,
-        paid: NDArray[np.int64] | None = None, book: list[RecordingBudget] | None = None,
+        self,
+        total: Any,
+        source: Source,
+        spent: NDArray[np.int64] | None = None,
+        paid: NDArray[np.int64] | None = None,
+        book: list[RecordingBudget] | None = None,
     ) -> None:
         super().__init__(total, source, spent)
         self.paid = np.zeros(1, dtype=np.int64) if paid is None else paid
@@ -92,9 +96,7 @@ class RecordingBudget(Budget):
         return [draw for budget in self.book for draw in budget.draws if draw.cost]
 
 
-def recorded(
-    method: DPMethod, table: Table, source: Source | int = 1
-) -> tuple[Release, RecordingBudget]:
+def recorded(method: DPMethod, table: Table, source: Source | int = 1) -> tuple[Release, RecordingBudget]:
     """A release with simulated noise, and the account of what it paid."""
     chance = source if isinstance(source, Source) else SimulatedSource(source)
     budget = RecordingBudget(Pure(Fraction(str(method.epsilon))), chance)

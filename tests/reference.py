@@ -37,7 +37,6 @@ def normalized(counts: Sequence[int]) -> list[Fraction]:
     return [Fraction(count, sum(counts)) for count in counts]
 
 
-
 def is_k_anonymous(counts: Sequence[int], table: Sequence[int], k: int) -> bool:
     return sum(counts) >= k
 
@@ -83,7 +82,6 @@ def is_close(counts: Sequence[int], table: Sequence[int], t: float) -> bool:
     """t-closeness where any two values are equally far apart."""
     pairs = zip(normalized(counts), normalized(table), strict=True)
     return sum(max(p - q, Fraction(0)) for p, q in pairs) <= exact(t)
-
 
 
 def transport(p: Sequence[float], q: Sequence[float], ground: np.ndarray[Any, Any]) -> float:
@@ -133,7 +131,6 @@ def hierarchical_ground(tree: dict[str, Any] | list[str], nullable: bool) -> np.
                 common = next(at for at in range(len(a) + 1) if a[: at + 1] != b[: at + 1])
                 ground[i, j] = height(a[:common]) / tallest
     return ground
-
 
 
 def box_around(points: Sequence[Point]) -> tuple[Span, ...]:
@@ -214,7 +211,9 @@ def best_median_cut(group: Group, positions: Sequence[int], allowed: Allowed) ->
 
 
 def greedy_partition(
-    people: Group, positions: Sequence[int], allowed: Allowed,
+    people: Group,
+    positions: Sequence[int],
+    allowed: Allowed,
     choose: Callable[[Group, Sequence[int], Allowed], tuple[int, int] | None],
 ) -> list[Group]:
     """Cut as `choose` says until it finds no cut."""
@@ -225,9 +224,11 @@ def greedy_partition(
     return greedy_partition(left, positions, allowed, choose) + greedy_partition(right, positions, allowed, choose)
 
 
-
 def posterior(
-    point: Point, boxes: Sequence[Sequence[Span]], weights: Sequence[float], groups: Sequence[int],
+    point: Point,
+    boxes: Sequence[Sequence[Span]],
+    weights: Sequence[float],
+    groups: Sequence[int],
     histograms: Sequence[Sequence[float]],
 ) -> list[float]:
     """The weighted mean of the distributions of the boxes around a point; without any, the overall one."""
@@ -246,7 +247,10 @@ def posterior(
 
 
 def estimate(
-    region: Sequence[Span], boxes: Sequence[Sequence[Span]], weights: Sequence[float], groups: Sequence[int],
+    region: Sequence[Span],
+    boxes: Sequence[Sequence[Span]],
+    weights: Sequence[float],
+    groups: Sequence[int],
     histograms: Sequence[Sequence[float]],
 ) -> list[float]:
     """Expected rows by sensitive value in a region, every box spread evenly over its positions."""

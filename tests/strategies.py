@@ -15,13 +15,13 @@ from typing import Any
 import polars as pl
 from hypothesis import strategies as st
 
-from sfumato.engines import Table, read
+from sfumato.data import Table, read
 from sfumato.schema import Axis, Schema
 
 Tree = dict[str, Any] | list[str]
 Row = tuple[int, ...]
 
-LETTERS = 'abcdXYZ01279 ,;{}"()[]<>=-+.*\\/|\'éß漢😀'
+LETTERS = "abcdXYZ01279 ,;{}\"()[]<>=-+.*\\/|'éß漢😀"
 RESERVED = {"*", "(missing)", "(present)"}
 
 
@@ -131,9 +131,7 @@ def bins(draw: st.DrawFn, most: int = 9, name: str = "x") -> AxisCase:
     scale = draw(st.sampled_from([1, 10, 1000, 0.5]))
     marks = draw(st.lists(st.integers(-20, 60), min_size=2, max_size=most + 1, unique=True).map(sorted))
     edges = [mark * scale for mark in marks]
-    raw = tuple(
-        (*spelled(low), *spelled(low + (high - low) / 4)[:1]) for low, high in itertools.pairwise(edges)
-    )
+    raw = tuple((*spelled(low), *spelled(low + (high - low) / 4)[:1]) for low, high in itertools.pairwise(edges))
     return AxisCase(name, {"kind": "numeric", "edges": edges}, raw)
 
 

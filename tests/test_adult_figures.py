@@ -10,17 +10,17 @@ import pytest
 from scipy.stats import spearmanr
 
 from brute_force import dominated
-from sfumato.attacks import BeliefShift, NaiveBayes
-from sfumato.engines import read
+from sfumato.data import read
 from sfumato.errors import UnsatisfiableError
+from sfumato.measures.attacks import BeliefShift, NaiveBayes
+from sfumato.measures.workloads import ConjunctiveCounts, InformationLoss, LargePopulations
 from sfumato.methods import FullSuppression, Mondrian
 from sfumato.schema import Schema
-from sfumato.workloads import ConjunctiveCounts, InformationLoss, LargePopulations
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sfumato.engines import Table
+    from sfumato.data import Table
 
 LI2009: dict[str, list[dict[str, Any]]] = {
     "k-anonymity": [{"k": k} for k in (10, 50, 100, 200, 500, 1000, 2000, 5000)],

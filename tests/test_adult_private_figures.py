@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.attacks.naive_bayes import NaiveBayes
-from sfumato.privacy.noise import SimulatedSource
+from sfumato.measures.attacks.naive_bayes import NaiveBayes
+from sfumato.measures.workloads import HalfDomainCounts
+from sfumato.mechanisms.noise import SimulatedSource
 from sfumato.trials.dominance import efficient
-from sfumato.workloads import HalfDomainCounts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,9 +31,7 @@ def table(data_folder: Path) -> sf.Table:
     }
     columns["hours-per-week"] = {"role": "quasi", "kind": "numeric", "min": 1, "max": 99}
     columns["income"] = {"role": "quasi", "kind": "categorical", "values": ["<=50K", ">50K"]}
-    columns["occupation"] = {
-        "role": "sensitive", "kind": "categorical", "hierarchy": "hierarchies/occupation.csv",
-    }
+    columns["occupation"] = {"role": "sensitive", "kind": "categorical", "hierarchy": "hierarchies/occupation.csv"}
     frame = pl.read_csv(data_folder / "adult" / "adult.csv", infer_schema=False).head(30_162)
     return sf.read(frame, sf.Schema.parse({"name": "adult", "columns": columns}, data_folder / "adult"))
 

@@ -11,26 +11,39 @@ SOURCE = Path(sfumato.__path__[0])
 MODULES = sorted(SOURCE.rglob("*.py"))
 
 ROOT = "root modules"
-ROOT_MODULES = {"files", "errors", "version", "compiled", "measurement"}
+ROOT_MODULES = {"files", "errors", "version", "compiled"}
 LAYERS = [
-    ROOT, "schema", "engines", "privacy", "release", "methods", "attacks", "workloads", "trials", "report", "commute",
-    "local", "samples", "cli",
+    ROOT,
+    "schema",
+    "data",
+    "privacy",
+    "mechanisms",
+    "estimation",
+    "release",
+    "methods",
+    "measures",
+    "publish",
+    "trials",
+    "report",
+    "collect",
+    "samples",
+    "cli",
 ]
-SAMPLES_MAY_IMPORT = {"samples", "schema", "engines", ROOT}
+SAMPLES_MAY_IMPORT = {"samples", "schema", "data", ROOT}
 SEAMS = {
     "typer": {"cli"},
     "jinja2": {"report"},
     "altair": {"report"},
     "vl_convert": {"report"},
-    "polars": {"engines", "release", "samples", "report", "commute", "local"},
-    "opendp": {"privacy"},
-    "sklearn": {"workloads"},
+    "polars": {"data", "release", "samples", "report", "measures", "trials", "methods", "collect"},
+    "opendp": {"mechanisms"},
+    "sklearn": {"measures"},
     "mbi": {"methods"},
-    "fastapi": {"local"},
-    "uvicorn": {"local"},
-    "h11": {"local"},
-    "sqlalchemy": {"local"},
-    "psycopg": {"local"},
+    "fastapi": {"collect"},
+    "uvicorn": {"collect"},
+    "h11": {"collect"},
+    "sqlalchemy": {"collect"},
+    "psycopg": {"collect"},
 }
 LONGEST_FILE = 400
 UNFINISHED = ("TODO", "FIXME", "XXX")
@@ -105,7 +118,7 @@ def test_every_folder_is_a_known_layer() -> None:
     folders = {path.relative_to(SOURCE).parts[0] for path in MODULES if path.parent != SOURCE}
     assert folders <= set(LAYERS)
     assert {path.stem for path in SOURCE.glob("*.py")} <= ROOT_MODULES | {"__init__", "__main__"}
-    assert {"schema", "engines", "privacy", "release", "methods"} <= folders
+    assert {"schema", "data", "privacy", "release", "methods"} <= folders
 
 
 def test_imports_go_down(module: Path) -> None:
@@ -126,7 +139,7 @@ def test_a_module_says_what_it_is_for_in_few_lines(module: Path) -> None:
 @pytest.mark.parametrize(
     ("layer", "code", "expected"),
     [
-        ("schema", "from sfumato.engines import read", ["sfumato.engines: above schema"]),
+        ("schema", "from sfumato.data import read", ["sfumato.data: above schema"]),
         ("schema", "def f():\n    import sfumato.cli.main", ["sfumato.cli.main: above schema"]),
         ("privacy", "from sfumato import release", ["sfumato.release: above privacy"]),
         ("release", "from sfumato.privacy.claims import Claim", []),
@@ -135,7 +148,7 @@ def test_a_module_says_what_it_is_for_in_few_lines(module: Path) -> None:
         (ROOT, "from sfumato.schema import Axis", [f"sfumato.schema: above {ROOT}"]),
         ("cli", "from sfumato.helpers import x", ["sfumato.helpers: not a known layer"]),
         ("samples", "from sfumato.methods import Mondrian", ["sfumato.methods: samples may not use it"]),
-        ("samples", "from sfumato.engines import read", []),
+        ("samples", "from sfumato.data import read", []),
         (None, "from sfumato.cli import main", []),
     ],
 )

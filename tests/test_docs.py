@@ -20,9 +20,9 @@ import sfumato as sf
 from sfumato.cli import main
 from sfumato.cli.app import app
 from sfumato.cli.reference import contexts
-from sfumato.commute.sweep import Sweep
 from sfumato.errors import SchemaError
 from sfumato.samples.town import SCHEMA_PATH
+from sfumato.trials.flows.sweep import Sweep
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]

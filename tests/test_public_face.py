@@ -41,9 +41,7 @@ def run(code: str, folder: Path) -> str:
     source = str(Path(sfumato.__file__).resolve().parent.parent)
     environment = {**os.environ, "PYTHONPATH": source, "PYTHONWARNINGS": "error"}
     command = [sys.executable, str(script)]
-    done = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=60, check=False
-    )
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     return done.stdout
@@ -73,7 +71,9 @@ def test_nothing_public_is_missing_from_the_list() -> None:
     tree = ast.parse(Path(sfumato.__file__).read_text(encoding="utf-8"))
     imported = {
         alias.asname or alias.name
-        for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
     }
     assert imported - INTERNAL == set(sfumato.__all__)
 

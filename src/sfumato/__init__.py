@@ -23,65 +23,65 @@ _HOMES = {
     "DiffMulti": "methods",
     "Dirichlet": "methods",
     "DistinctLDiversity": "privacy.requirements",
-    "Domain": "commute.domain",
+    "Domain": "methods.flows.domain",
     "EntropyLDiversity": "privacy.requirements",
-    "Flows": "commute.flows",
+    "Flows": "data.flows",
     "Frontier": "trials.frontier",
     "FullSuppression": "methods",
-    "HeldOut": "workloads.learning",
+    "HeldOut": "measures.workloads.learning",
     "HybridTree": "methods",
     "KAnonymity": "privacy.requirements",
     "KDTree": "methods",
     "LDiversity": "privacy.requirements",
-    "Learning": "workloads.learning",
+    "Learning": "measures.workloads.learning",
     "Ledger": "privacy.ledger",
     "LocalDP": "privacy.claims",
     "LocalNoise": "methods",
-    "MEASURES": "trials.measure",
+    "MEASURES": "measures.measure",
     "MST": "methods",
     "Marginals": "methods",
-    "MatchPoint": "workloads.clustering",
+    "MatchPoint": "measures.workloads.clustering",
     "Mondrian": "methods",
     "NoGuarantee": "privacy.claims",
     "Original": "methods",
-    "Places": "commute.places",
-    "Planner": "local.planning",
-    "Prior": "commute.prior",
+    "Places": "data.places",
+    "Planner": "collect.planning",
+    "Prior": "methods.flows.prior",
     "PrivBayes": "methods",
     "PrivTree": "methods",
     "ProbabilisticDP": "privacy.claims",
-    "Promise": "privacy.dirichlet",
+    "Promise": "mechanisms.dirichlet",
     "PureDP": "privacy.claims",
     "QuadTree": "methods",
     "RPS": "methods",
-    "RandomizedResponse": "privacy.channels",
+    "RandomizedResponse": "mechanisms.channels",
     "RecursiveLDiversity": "privacy.requirements",
     "Release": "release",
-    "RoundedLaplace": "privacy.channels",
+    "RoundedLaplace": "mechanisms.channels",
     "Schema": "schema",
     "SfumatoError": "errors",
-    "SquareWave": "privacy.channels",
-    "Survey": "local.survey",
+    "SquareWave": "mechanisms.channels",
+    "Survey": "collect.survey",
     "Syntactic": "privacy.claims",
-    "Synthesizer": "commute.synthesis",
+    "Synthesizer": "methods.flows.synthesis",
     "TCloseness": "privacy.requirements",
-    "Table": "engines",
-    "TruncatedGeometric": "privacy.channels",
-    "cluster_labels": "workloads.clustering",
+    "Table": "data",
+    "TruncatedGeometric": "mechanisms.channels",
+    "cluster_labels": "measures.workloads.clustering",
     "commuters": "samples.commuters",
-    "count_reports": "local.reports",
-    "cross_validate": "workloads.holdout",
-    "estimate": "local.reconstruct.estimate",
+    "count_reports": "collect.reports",
+    "cross_validate": "measures.workloads.holdout",
+    "estimate": "estimation.estimate",
     "frontier": "trials.frontier",
-    "hold_out": "workloads.holdout",
-    "measure": "trials.measure",
-    "promised_epsilon": "privacy.dirichlet",
-    "propose": "engines.propose",
-    "publish_flows": "commute.publication",
-    "publish_to": "methods.publication",
-    "read": "engines",
+    "hold_out": "measures.workloads.holdout",
+    "measure": "measures.measure",
+    "promised_epsilon": "mechanisms.dirichlet",
+    "propose": "data.propose",
+    "publish_flows": "publish.flows",
+    "publish_to": "publish.publication",
+    "read": "data",
     "read_published": "release",
-    "read_survey": "local.survey",
+    "read_survey": "collect.survey",
     "residents": "samples.town",
     "write_report": "report",
 }
@@ -163,19 +163,21 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from sfumato.commute.domain import Domain
-    from sfumato.commute.flows import Flows
-    from sfumato.commute.places import Places
-    from sfumato.commute.prior import Prior
-    from sfumato.commute.publication import publish_flows
-    from sfumato.commute.synthesis import Synthesizer
-    from sfumato.engines import Table, read
-    from sfumato.engines.propose import propose
+    from sfumato.collect.planning import Planner
+    from sfumato.collect.reports import count_reports
+    from sfumato.collect.survey import Survey, read_survey
+    from sfumato.data import Table, read
+    from sfumato.data.flows import Flows
+    from sfumato.data.places import Places
+    from sfumato.data.propose import propose
     from sfumato.errors import SfumatoError
-    from sfumato.local.planning import Planner
-    from sfumato.local.reconstruct.estimate import estimate
-    from sfumato.local.reports import count_reports
-    from sfumato.local.survey import Survey, read_survey
+    from sfumato.estimation.estimate import estimate
+    from sfumato.measures.measure import MEASURES, measure
+    from sfumato.measures.workloads.clustering import MatchPoint, cluster_labels
+    from sfumato.measures.workloads.holdout import cross_validate, hold_out
+    from sfumato.measures.workloads.learning import HeldOut, Learning
+    from sfumato.mechanisms.channels import RandomizedResponse, RoundedLaplace, SquareWave, TruncatedGeometric
+    from sfumato.mechanisms.dirichlet import Promise, promised_epsilon
     from sfumato.methods import (
         MST,
         RPS,
@@ -196,10 +198,10 @@ if TYPE_CHECKING:
         PrivTree,
         QuadTree,
     )
-    from sfumato.methods.publication import publish_to
-    from sfumato.privacy.channels import RandomizedResponse, RoundedLaplace, SquareWave, TruncatedGeometric
+    from sfumato.methods.flows.domain import Domain
+    from sfumato.methods.flows.prior import Prior
+    from sfumato.methods.flows.synthesis import Synthesizer
     from sfumato.privacy.claims import ApproximateDP, LocalDP, NoGuarantee, ProbabilisticDP, PureDP, Syntactic
-    from sfumato.privacy.dirichlet import Promise, promised_epsilon
     from sfumato.privacy.ledger import Ledger
     from sfumato.privacy.requirements import (
         AlphaK,
@@ -212,16 +214,14 @@ if TYPE_CHECKING:
         RecursiveLDiversity,
         TCloseness,
     )
+    from sfumato.publish.flows import publish_flows
+    from sfumato.publish.publication import publish_to
     from sfumato.release import Release, read_published
     from sfumato.report import write_report
     from sfumato.samples.commuters import commuters
     from sfumato.samples.town import residents
     from sfumato.schema import Schema
     from sfumato.trials.frontier import Frontier, frontier
-    from sfumato.trials.measure import MEASURES, measure
-    from sfumato.workloads.clustering import MatchPoint, cluster_labels
-    from sfumato.workloads.holdout import cross_validate, hold_out
-    from sfumato.workloads.learning import HeldOut, Learning
 
 
 def __getattr__(name: str) -> Any:

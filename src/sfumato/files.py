@@ -5,14 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from sfumato.errors import ReleaseError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def place(path: Path, content: str | bytes) -> Path:

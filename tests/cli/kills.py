@@ -30,9 +30,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sfumato.cli import main
-from sfumato.engines import read
-from sfumato.methods import make_method, publication
+from sfumato.data import read
+from sfumato.methods import make_method
 from sfumato.privacy.ledger import Entry, Ledger
+from sfumato.publish import publication
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -77,10 +78,19 @@ class Scene:
 
     def publish(self, table: str, name: str) -> int:
         """Run the command in this process."""
-        return main([
-            "publish", str(self.folder / table), "--schema", str(self.folder / "people.toml"), *OPTIONS,
-            "-o", str(self.folder / name), "--ledger", str(self.ledger.path),
-        ])
+        return main(
+            [
+                "publish",
+                str(self.folder / table),
+                "--schema",
+                str(self.folder / "people.toml"),
+                *OPTIONS,
+                "-o",
+                str(self.folder / name),
+                "--ledger",
+                str(self.ledger.path),
+            ]
+        )
 
     def import_everything(self) -> None:
         """Load and compile what a publisher needs; a child reads the table, for threads do not outlive a fork."""
@@ -173,7 +183,8 @@ def violations(scene: Scene) -> list[str]:
     entries = {entry.release: entry for entry in scene.ledger.entries()}
     wrong = [f"the entry of {name} was forgotten" for name in scene.known if name not in entries]
     wrong += [
-        f"the cost of {name} changed" for name, entry in scene.known.items()
+        f"the cost of {name} changed"
+        for name, entry in scene.known.items()
         if name in entries and entries[name].cost != entry.cost
     ]
     scene.known = entries
@@ -191,7 +202,8 @@ def violations(scene: Scene) -> list[str]:
         wrong += check_release(description, entries, names)
     wrong += [f"{name} stands in {count} releases" for name, count in names.items() if count > 1]
     return wrong + [
-        f"{name} is settled, but its release is not there" for name, entry in entries.items()
+        f"{name} is settled, but its release is not there"
+        for name, entry in entries.items()
         if entry.state == "settled" and not (Path(entry.folder) / "release.json").exists()
     ]
 
@@ -288,8 +300,11 @@ def run_crowd(count: int, seed: int) -> dict[str, Any]:
         if codes != {0: room, 2: count - room}:
             wrong.append("the publishers did not end as they should")
         return {
-            "room": room, "exit_codes": dict(codes), "entries": len(account.entries),
-            "releases": len(list(scene.folder.glob("*/release.json"))), "wrong": wrong,
+            "room": room,
+            "exit_codes": dict(codes),
+            "entries": len(account.entries),
+            "releases": len(list(scene.folder.glob("*/release.json"))),
+            "wrong": wrong,
         }
 
 
@@ -307,9 +322,12 @@ def observed(killing: Callable[[Scene], Iterator[str]], seed: int, twin: str | N
             if wrong:
                 break
         return {
-            "kills": stages.total() - stages[FINISHED], "stages": dict(sorted(stages.items())),
-            "entries": len(scene.ledger.entries()), "releases": len(list(scene.folder.glob("*/release.json"))),
-            "unfinished": len(list(scene.folder.glob(".*"))), "wrong": wrong,
+            "kills": stages.total() - stages[FINISHED],
+            "stages": dict(sorted(stages.items())),
+            "entries": len(scene.ledger.entries()),
+            "releases": len(list(scene.folder.glob("*/release.json"))),
+            "unfinished": len(list(scene.folder.glob(".*"))),
+            "wrong": wrong,
         }
 
 

@@ -19,13 +19,66 @@ from sfumato.cli import main
 
 HEADER = ["age", "sex", "town", "disease"]
 SPECIAL_TEXTS = (
-    "", " ", "*", "(missing)", "(present)", "NA", "?", "nan", "inf", "-0", "1e400", "20-29", "[20, 25]", "{F, M}", "<5",
-    "\x7f", "\u2028", "\ufeff", "😀", "漢", '"', "'", "\\", "a\nb", "a,b", "a;b", "box", "value", "bucket", "count",
-    "^a$", "F", "north", "flu", "25", "25.0",
+    "",
+    " ",
+    "*",
+    "(missing)",
+    "(present)",
+    "NA",
+    "?",
+    "nan",
+    "inf",
+    "-0",
+    "1e400",
+    "20-29",
+    "[20, 25]",
+    "{F, M}",
+    "<5",
+    "\x7f",
+    "\u2028",
+    "\ufeff",
+    "😀",
+    "漢",
+    '"',
+    "'",
+    "\\",
+    "a\nb",
+    "a,b",
+    "a;b",
+    "box",
+    "value",
+    "bucket",
+    "count",
+    "^a$",
+    "F",
+    "north",
+    "flu",
+    "25",
+    "25.0",
 )
 SPECIAL_NUMBERS = (
-    0, 1, -1, 2, 20, 29, 25.5, 0.1, -0.0, 5e-324, 1e-9, 1e16, 1e308, -1e308, float("nan"), float("inf"),
-    2**31 - 1, 2**31, 2**53, 2**63, 2**64, 10**400,
+    0,
+    1,
+    -1,
+    2,
+    20,
+    29,
+    25.5,
+    0.1,
+    -0.0,
+    5e-324,
+    1e-9,
+    1e16,
+    1e308,
+    -1e308,
+    float("nan"),
+    float("inf"),
+    2**31 - 1,
+    2**31,
+    2**53,
+    2**63,
+    2**64,
+    10**400,
 )
 ODD_TEXT = st.one_of(
     st.sampled_from(SPECIAL_TEXTS),
@@ -69,8 +122,24 @@ def check(outcome: Outcome) -> bool:
 
 
 FAULTS = (
-    "header", "name", "file name", "value", "longer", "shorter", "empty", "separator", "line ends", "encoding",
-    "table bytes", "schema value", "schema part", "schema bytes", "hierarchy", "hierarchy bytes", "parameters", "query",
+    "header",
+    "name",
+    "file name",
+    "value",
+    "longer",
+    "shorter",
+    "empty",
+    "separator",
+    "line ends",
+    "encoding",
+    "table bytes",
+    "schema value",
+    "schema part",
+    "schema bytes",
+    "hierarchy",
+    "hierarchy bytes",
+    "parameters",
+    "query",
     "sensitive",
 )
 SOUND_PARAMETERS = (
@@ -87,23 +156,72 @@ SOUND_PARAMETERS = (
     "--method suppression",
 )
 COLUMN_KEYS = (
-    "role", "kind", "min", "max", "step", "width", "edges", "values", "taxonomy", "hierarchy", "nullable", "from_data",
+    "role",
+    "kind",
+    "min",
+    "max",
+    "step",
+    "width",
+    "edges",
+    "values",
+    "taxonomy",
+    "hierarchy",
+    "nullable",
+    "from_data",
     "other",
 )
 COLUMN_WORDS = ("quasi", "sensitive", "keep", "ignore", "identifier", "numeric", "categorical", "town.csv", ".", "*")
 OPTIONS = (
-    "--k", "--l", "--l-form", "--c", "--t", "--distance", "--delta", "--alpha", "--beta", "--enhanced", "--cut",
-    "--recoding", "--method", "--json",
+    "--k",
+    "--l",
+    "--l-form",
+    "--c",
+    "--t",
+    "--distance",
+    "--delta",
+    "--alpha",
+    "--beta",
+    "--enhanced",
+    "--cut",
+    "--recoding",
+    "--method",
+    "--json",
 )
 OPTION_WORDS = ("entropy", "recursive", "distinct", "ordered", "jensen-shannon", "median", "bucketize", "anatomy")
 QUERY_WORDS = (
-    "age", "sex", "town", "disease", "=", "<", ">=", "!=", "in", "(", ")", ",", "and", "not", "is", "missing",
-    "between", "'", "`age`", "25", "22.5", "ill", "F", "*",
+    "age",
+    "sex",
+    "town",
+    "disease",
+    "=",
+    "<",
+    ">=",
+    "!=",
+    "in",
+    "(",
+    ")",
+    ",",
+    "and",
+    "not",
+    "is",
+    "missing",
+    "between",
+    "'",
+    "`age`",
+    "25",
+    "22.5",
+    "ill",
+    "F",
+    "*",
 )
 TABLE_FAULTS = {"header", "name", "separator", "line ends", "encoding", "table bytes"}
 SCHEMA_FAULTS = {"schema value", "schema part", "schema bytes", "hierarchy", "hierarchy bytes"}
 SOUND_QUERIES = (
-    "age >= 25", "sex = 'F' and town in (north, ends)", "disease = ill", "age between 21 and 25", "town is missing",
+    "age >= 25",
+    "sex = 'F' and town in (north, ends)",
+    "disease = ill",
+    "age between 21 and 25",
+    "town is missing",
 )
 
 
@@ -148,7 +266,9 @@ def broken(draw: st.DrawFn, content: bytes) -> bytes:
 def table_files(draw: st.DrawFn, faults: frozenset[str]) -> bytes:
     """A CSV file."""
     row = st.tuples(
-        st.integers(20, 29).map(str), st.sampled_from(["F", "M"]), st.sampled_from(["north", "south", "east"]),
+        st.integers(20, 29).map(str),
+        st.sampled_from(["F", "M"]),
+        st.sampled_from(["north", "south", "east"]),
         st.sampled_from(["flu", "cold", "none"]),
     )
     rows = [HEADER, *map(list, draw(st.lists(row, min_size=4, max_size=12)))]
@@ -185,14 +305,25 @@ def _changed(draw: st.DrawFn, row: list[str], fault: str) -> list[str]:
 @st.composite
 def schema_files(draw: st.DrawFn, faults: frozenset[str]) -> bytes:
     """A schema of the table; sound ones differ in what they declare."""
-    towns = draw(st.sampled_from([
-        {"hierarchy": "town.csv"}, {"values": ["east", "north", "south"]},
-        {"taxonomy": {"ends": ["north", "south"], "east": []}},
-    ]))
-    ages = draw(st.sampled_from([
-        {"min": 20, "max": 29}, {"min": 20, "max": 29, "step": 0.5}, {"edges": [0, 22, 25.5, 30]},
-        {"min": 20, "max": 30, "width": 4},
-    ]))
+    towns = draw(
+        st.sampled_from(
+            [
+                {"hierarchy": "town.csv"},
+                {"values": ["east", "north", "south"]},
+                {"taxonomy": {"ends": ["north", "south"], "east": []}},
+            ]
+        )
+    )
+    ages = draw(
+        st.sampled_from(
+            [
+                {"min": 20, "max": 29},
+                {"min": 20, "max": 29, "step": 0.5},
+                {"edges": [0, 22, 25.5, 30]},
+                {"min": 20, "max": 30, "width": 4},
+            ]
+        )
+    )
     columns: dict[str, dict[str, Any]] = {
         "age": {"role": "quasi", "kind": "numeric", **ages},
         "sex": {"role": draw(st.sampled_from(["quasi", "keep"])), "kind": "categorical", "values": ["F", "M"]},
@@ -289,8 +420,11 @@ def cases(draw: st.DrawFn) -> Case:
         sensitive=argument(draw(ODD_TEXT)) if "sensitive" in faults else "disease",
         tampering=draw(
             st.builds(
-                Tampering, which=st.integers(0, 3), place=st.floats(0, 1, exclude_max=True),
-                content=st.binary(min_size=1, max_size=5), value=VALUES,
+                Tampering,
+                which=st.integers(0, 3),
+                place=st.floats(0, 1, exclude_max=True),
+                content=st.binary(min_size=1, max_size=5),
+                value=VALUES,
             )
         ),
     )

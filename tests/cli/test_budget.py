@@ -71,7 +71,8 @@ def test_figures_as_json(run: Run, ledger: Ledger) -> None:
     assert (people["cap"], people["left"]) == ({"epsilon": 3.0, "delta": 0.0}, {"epsilon": 2.7, "delta": 0.0})
     assert (people["reserved"], town["cap"], town["left"]) == (1, None, None)
     assert [(entry["release"], entry["state"], entry["epsilon"]) for entry in people["entries"]] == [
-        ("a", "settled", 0.1), ("b", "reserved", 0.2),
+        ("a", "settled", 0.1),
+        ("b", "reserved", 0.2),
     ]
     assert run("budget", "town", "--json").json["data_sets"] == [town]
     assert run("budget", "--json", "town").json["data_sets"] == [town]
@@ -119,9 +120,7 @@ def test_a_data_set_may_be_called_like_a_command(run: Run, ledger: Ledger) -> No
         (("cap",), "missing argument 'DATASET'; see sfumato budget cap --help"),
     ],
 )
-def test_refusals_are_one_sentence(
-    run: Run, ledger: Ledger, arguments: tuple[str, ...], sentence: str
-) -> None:
+def test_refusals_are_one_sentence(run: Run, ledger: Ledger, arguments: tuple[str, ...], sentence: str) -> None:
     before = ledger.accounts()
     told = run("budget", *arguments)
     assert (told.code, told.out, told.err) == (2, "", f"sfumato: {sentence}\n")
@@ -135,8 +134,10 @@ def test_entries_are_exported_as_csv(run: Run, ledger: Ledger, tmp_path: Path) -
     assert (tmp_path / "spent.csv").read_text() == printed.out
     rows = list(csv.DictReader(printed.out.splitlines(keepends=True)))
     assert [(row["data_set"], row["release"], row["state"], row["epsilon"], row["delta"]) for row in rows] == [
-        ('odd, "name"', "d", "reserved", "2", "1e-09"), ("people", "a", "settled", "0.1", "0"),
-        ("people", "b", "reserved", "0.2", "0"), ("town", "c", "settled", "1", "0"),
+        ('odd, "name"', "d", "reserved", "2", "1e-09"),
+        ("people", "a", "settled", "0.1", "0"),
+        ("people", "b", "reserved", "0.2", "0"),
+        ("town", "c", "settled", "1", "0"),
     ]
     assert (rows[0]["method"], rows[0]["settled_at"]) == ("m\nn", "")
     assert re.fullmatch(TIME, rows[1]["settled_at"])

@@ -23,12 +23,23 @@ if TYPE_CHECKING:
 Call = "Callable[..., Outcome]"
 PLACES = 36
 SETTINGS = {
-    "--radius": "radius_km", "--beyond": "beyond", "--prior": "prior", "--rule": "rule", "--keep": "keep",
+    "--radius": "radius_km",
+    "--beyond": "beyond",
+    "--prior": "prior",
+    "--rule": "rule",
+    "--keep": "keep",
     "--distances": "distances",
 }
 TOLD: dict[str, object] = {
-    "16km": 16, "10": 10, "2.5 mi": pytest.approx(2.5 * 1.609344), "3": 3, "3km": 3, "1e1km": 10, "0.5": 0.5,
-    "weights.csv": "weights of places", "distances.csv": {"up_to_km": [2, 5], "shares": [70, 20, 10]},
+    "16km": 16,
+    "10": 10,
+    "2.5 mi": pytest.approx(2.5 * 1.609344),
+    "3": 3,
+    "3km": 3,
+    "1e1km": 10,
+    "0.5": 0.5,
+    "weights.csv": "weights of places",
+    "distances.csv": {"up_to_km": [2, 5], "shares": [70, 20, 10]},
 }
 """What a release tells of an option."""
 
@@ -96,17 +107,27 @@ def test_synthesize_tells_what_it_made_and_promises(synthetic: Call, town: Path)
 @pytest.mark.parametrize(
     "options",
     [
-        (), ("--radius", "16km"), ("--radius", "10"), ("--radius", "2.5 mi", "--unit", "km"),
+        (),
+        ("--radius", "16km"),
+        ("--radius", "10"),
+        ("--radius", "2.5 mi", "--unit", "km"),
         ("--radius", "3", "--beyond", "tract"),
-        ("--coarse", "20:tract", "--coarse", "30:town"), ("--prior", "distance"), ("--prior", "weights.csv"),
-        ("--keep", "0.5", "--distances", "distances.csv"), ("--prior", "distance", "--distances", "distances.csv"),
-        ("--radius", "3km", "--beyond", "town", "--density", "weights.csv"), ("--rule", "reference"),
+        ("--coarse", "20:tract", "--coarse", "30:town"),
+        ("--prior", "distance"),
+        ("--prior", "weights.csv"),
+        ("--keep", "0.5", "--distances", "distances.csv"),
+        ("--prior", "distance", "--distances", "distances.csv"),
+        ("--radius", "3km", "--beyond", "town", "--density", "weights.csv"),
+        ("--rule", "reference"),
         ("--rule", "file"),
-        ("--rule", "pure"), ("--radius", "1e1km"), ("--reject", "--delta", "0.01"),
-        ("--delta", "1e-3", "--epsilon", "1"), ("--name", "town of 2020"),
+        ("--rule", "pure"),
+        ("--radius", "1e1km"),
+        ("--reject", "--delta", "0.01"),
+        ("--delta", "1e-3", "--epsilon", "1"),
+        ("--name", "town of 2020"),
     ],
     ids=" ".join,
-)  # fmt: skip
+)
 def test_every_option_keeps_the_totals(synthetic: Call, town: Path, options: tuple[str, ...]) -> None:
     weights = "".join(f"{place:04d},{place % 5}\n" for place in range(PLACES))
     (town / "weights.csv").write_text(f"place,population\n{weights}")
@@ -138,9 +159,24 @@ def test_parquet_and_other_columns(run: Run, synthetic: Call, town: Path) -> Non
     renamed = pl.read_csv("places.csv", infer_schema=False).rename({"id": "code"})
     renamed.select("tract", "code", "latitude", "longitude").write_csv("odd_places.csv")
     told = run(
-        "commute", "synthesize", "odd.csv", "--places", "odd_places.csv", "--epsilon", "2", "-o", "odd",
-        "--origin", "a", "--destination", "b", "--count", "c", "--place-id", "code",
-    )  # fmt: skip
+        "commute",
+        "synthesize",
+        "odd.csv",
+        "--places",
+        "odd_places.csv",
+        "--epsilon",
+        "2",
+        "-o",
+        "odd",
+        "--origin",
+        "a",
+        "--destination",
+        "b",
+        "--count",
+        "c",
+        "--place-id",
+        "code",
+    )
     assert (told.code, told.err) == (0, "")
     assert totals(town / "odd" / "flows.csv") == totals(town / "flows.csv")
 
@@ -196,7 +232,7 @@ COARSE = "; expected people and regions, such as 20:tract"
         (("--epsilon", "much"), "invalid value for '--epsilon'"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
-)  # fmt: skip
+)
 def test_wrong_options_are_one_sentence_and_cost_nothing(
     synthetic: Call, town: Path, options: tuple[str, ...], sentence: str
 ) -> None:
@@ -221,7 +257,7 @@ def test_wrong_options_are_one_sentence_and_cost_nothing(
         ("places.csv", "id,latitude,longitude\n0001,1,0\n0001,2,0\n", "row 2 repeats the place '0001' of row 1"),
         ("places.csv", "id,latitude\n0001,91\n", "no column for the longitude"),
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("command", ["synthesize", "evaluate"])
 def test_wrong_files_are_one_sentence(run: Run, town: Path, command: str, name: str, text: str, sentence: str) -> None:
     (town / name).write_text(text)

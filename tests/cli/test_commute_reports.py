@@ -51,7 +51,8 @@ def test_releases_and_files_are_compared_with_the_original(run: Run, town: Path)
     assert written.startswith("Written to out: report.html, evaluation.json, evaluation.csv")
     document = json.loads((town / "out" / "evaluation.json").read_text())
     assert [(run["label"], run["epsilon"], run["delta"]) for run in document["runs"]] == [
-        ("release", 4, 1e-5), ("drawn.csv", None, None),
+        ("release", 4, 1e-5),
+        ("drawn.csv", None, None),
     ]
     with (town / "out" / "evaluation.csv").open() as file:
         assert [row["destination"] for row in csv.DictReader(file)] == ["0002", "0007"]
@@ -115,7 +116,7 @@ def test_own_settings_are_tried_and_nothing_is_spent(run: Run, town: Path) -> No
     [
         ("--epsilon", "--try '--epsilon': Option '--epsilon' requires an argument"),
         ("--radius 3km", "--try '--radius 3km': Missing option '--epsilon'"),
-        ("--epsilon '3", "--try \"--epsilon '3\": No closing quotation"),
+        ("--epsilon '3", '--try "--epsilon \'3": No closing quotation'),
         ("--epsilon 3 --beyond town", "--beyond without --radius would change nothing"),
         ("--epsilon 3 --beyond twon --radius 3km", "there are no regions 'twon'"),
     ],

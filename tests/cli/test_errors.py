@@ -32,9 +32,7 @@ USAGE = [
 
 
 @pytest.mark.parametrize("arguments", USAGE)
-def test_wrong_usage_is_one_line_that_points_to_the_help(
-    run: Run, people: Path, arguments: tuple[str, ...]
-) -> None:
+def test_wrong_usage_is_one_line_that_points_to_the_help(run: Run, people: Path, arguments: tuple[str, ...]) -> None:
     told = run(*arguments)
     assert (told.code, told.out) == (2, "")
     assert told.err.startswith("sfumato: ")
@@ -62,9 +60,7 @@ def test_wrong_usage_is_one_line_that_points_to_the_help(
         ),
     ],
 )
-def test_bad_input_is_one_sentence(
-    run: Run, people: Path, arguments: tuple[str, ...], sentence: str
-) -> None:
+def test_bad_input_is_one_sentence(run: Run, people: Path, arguments: tuple[str, ...], sentence: str) -> None:
     told = run(*arguments)
     assert (told.code, told.out) == (2, "")
     assert told.err.startswith("sfumato: ")
@@ -131,7 +127,9 @@ def test_odd_names_do_not_break_the_output(people: Path, name: str) -> None:
     """Neither a name that standard output cannot spell, nor one that is not text at all."""
     command = [sys.executable, "-m", "sfumato.cli", "publish", "people.csv", "--schema", "people.toml"]
     done = subprocess.run(
-        [*command, "--method", "mondrian", "--k", "5", "-o", name], capture_output=True, text=True,
+        [*command, "--method", "mondrian", "--k", "5", "-o", name],
+        capture_output=True,
+        text=True,
         env={**os.environ, "PYTHONIOENCODING": "ascii"},
     )
     assert done.returncode in (0, 2), done

@@ -156,9 +156,7 @@ def test_a_proposed_schema_is_kept_and_never_overwritten(frontier: Run, people: 
         (("--schema", "people.toml", "--max-p-loss", "-1"), "p_loss"),
     ],
 )
-def test_it_refuses_in_one_sentence(
-    frontier: Run, people: Path, options: tuple[str, ...], sentence: str
-) -> None:
+def test_it_refuses_in_one_sentence(frontier: Run, people: Path, options: tuple[str, ...], sentence: str) -> None:
     told = frontier(*options)
     assert (told.code, told.out) == (2, "")
     assert len(told.err.splitlines()) == 1
@@ -166,9 +164,7 @@ def test_it_refuses_in_one_sentence(
 
 
 @pytest.mark.parametrize("name", [*REPORT, "measures.json", "release"])
-def test_nothing_of_somebody_else_is_overwritten(
-    with_schema: Run, people: Path, name: str
-) -> None:
+def test_nothing_of_somebody_else_is_overwritten(with_schema: Run, people: Path, name: str) -> None:
     (people / "out").mkdir()
     (people / "out" / name).write_text("mine")
     told = with_schema()
@@ -231,8 +227,20 @@ def test_an_interrupt_loses_no_trial_and_the_same_command_goes_on(tmp_path: Path
     shutil.copy(SCHEMA_PATH, tmp_path / "town.toml")
     out = tmp_path / "out"
     command = [
-        sys.executable, "-m", "sfumato.cli", "frontier", "town.csv", "--schema", "town.toml", "-o", "out", "--workers",
-        "2", "--no-save", "--method", "mondrian",
+        sys.executable,
+        "-m",
+        "sfumato.cli",
+        "frontier",
+        "town.csv",
+        "--schema",
+        "town.toml",
+        "-o",
+        "out",
+        "--workers",
+        "2",
+        "--no-save",
+        "--method",
+        "mondrian",
     ]
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:

@@ -19,7 +19,6 @@ from sfumato.methods import METHODS
 from sfumato.version import __version__
 
 if TYPE_CHECKING:
-
     from .conftest import Run
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -77,8 +76,18 @@ def test_the_first_sentence_fits_into_the_list_of_commands(path: str) -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        "publish", "measure", "verify", "query", "frontier", "budget", "budget cap", "commute synthesize",
-        "commute evaluate", "local plan", "local perturb", "local estimate",
+        "publish",
+        "measure",
+        "verify",
+        "query",
+        "frontier",
+        "budget",
+        "budget cap",
+        "commute synthesize",
+        "commute evaluate",
+        "local plan",
+        "local perturb",
+        "local estimate",
     ],
 )
 def test_commands_that_print_figures_print_json(path: str) -> None:

@@ -16,8 +16,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sfumato.local.collector.storage import Report, Storage
-from sfumato.local.survey import read_survey
+from sfumato.collect.collector.storage import Report, Storage
+from sfumato.collect.survey import read_survey
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -199,8 +199,10 @@ def test_two_of_three_are_planned(run: Run, folder: Path) -> None:
         (("perturb", "no.csv", "--survey", "visits.toml", "-o", "r.csv"), "no.csv: there is no such file"),
         (("perturb", "people.csv", "--survey", "visits.toml", "-o", "r.csv"), "the file has 2 columns; choose the one"),
         (("perturb", "people.csv", "--survey", "visits.toml", "--column", "age", "-o", "r.csv"), "the column 'age' is"),
-        (("perturb", "people.csv", "--survey", "visits.toml", "--column", "who", "-o", "r.csv"),
-         "row 1, column 'who': '0' is not a whole number from 10 to 30 in steps of 2"),
+        (
+            ("perturb", "people.csv", "--survey", "visits.toml", "--column", "who", "-o", "r.csv"),
+            "row 1, column 'who': '0' is not a whole number from 10 to 30 in steps of 2",
+        ),
         (("perturb", "people.csv", "--survey", "visits.toml", "--column", "visits", "-o", "r.txt"), "ends in .csv"),
         (("estimate",), "say which reports"),
         (("estimate", "people.csv"), "say which reports"),
@@ -246,9 +248,7 @@ def test_misuse_gets_one_sentence_and_leaves_nothing_behind(
         ("min = 10", "min = ", "is not a TOML file"),
     ],
 )
-def test_a_survey_that_cannot_be_is_refused(
-    run: Run, folder: Path, line: str, replaced: str, sentence: str
-) -> None:
+def test_a_survey_that_cannot_be_is_refused(run: Run, folder: Path, line: str, replaced: str, sentence: str) -> None:
     (folder / "visits.toml").write_text(SURVEY.replace(line, replaced), encoding="utf-8")
     outcome = run("local", "plan", "--survey", "visits.toml", "--error", "0.1")
     assert outcome.code == 2, outcome

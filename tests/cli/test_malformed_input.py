@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.workloads import ConjunctiveCounts, HalfDomainCounts, InformationLoss, LargePopulations
+from sfumato.measures.workloads import ConjunctiveCounts, HalfDomainCounts, InformationLoss, LargePopulations
 
 from .malformed import SCHEMA_FAULTS, TABLE_FAULTS, Case, Tampering, cases, check, run
 
@@ -133,7 +133,7 @@ def _few_queries() -> Iterator[None]:
     """Workloads of a few queries: here only that they end matters."""
     few = (LargePopulations(), HalfDomainCounts(count=20), ConjunctiveCounts(count=20), InformationLoss())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sfumato.trials.measure.WORKLOADS", few)
+        patch.setattr("sfumato.measures.measure.WORKLOADS", few)
         yield
 
 

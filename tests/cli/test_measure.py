@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from sfumato.engines import read
+from sfumato.data import read
+from sfumato.measures.measure import MEASURES, measure
 from sfumato.release import Release
-from sfumato.trials.measure import MEASURES, measure
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,9 +25,7 @@ def measured(run: Run, people: Path) -> Run:
     return run_measure
 
 
-def test_the_figures_are_those_of_the_library(
-    measured: Run, publish: Run, people: Path
-) -> None:
+def test_the_figures_are_those_of_the_library(measured: Run, publish: Run, people: Path) -> None:
     publish("r", "--method", "mondrian", "--k", "8")
     shown = measured("r", "--json")
     assert shown.err == ""
@@ -36,16 +34,17 @@ def test_the_figures_are_those_of_the_library(
         name: pytest.approx(item.value) for name, item in expected.items()
     }
     assert shown.json["smallest_class"] == {
-        "value": shown.json["smallest_class"]["value"], "unit": "rows", "direction": "higher",
-        "title": MEASURES["smallest_class"].title, "family": "privacy",
+        "value": shown.json["smallest_class"]["value"],
+        "unit": "rows",
+        "direction": "higher",
+        "title": MEASURES["smallest_class"].title,
+        "family": "privacy",
         "sentence": MEASURES["smallest_class"].sentence,
     }
     assert shown.json["smallest_class"]["value"] >= 8
 
 
-def test_every_measure_is_shown_with_its_sentence(
-    measured: Run, publish: Run, people: Path
-) -> None:
+def test_every_measure_is_shown_with_its_sentence(measured: Run, publish: Run, people: Path) -> None:
     publish("r", "--method", "mondrian", "--k", "8")
     told = measured("r").out
     for item in MEASURES.values():
@@ -80,9 +79,7 @@ def test_a_file_of_another_tool_is_measured(measured: Run, people: Path) -> None
     assert figures["smallest_class"]["value"] == smallest
 
 
-def test_a_release_under_another_schema_is_refused(
-    run: Run, publish: Run, people: Path
-) -> None:
+def test_a_release_under_another_schema_is_refused(run: Run, publish: Run, people: Path) -> None:
     publish("r", "--method", "mondrian", "--k", "8")
     (people / "other.toml").write_text((people / "people.toml").read_text().replace("max = 99", "max = 120"))
     told = run("measure", "people.csv", "r", "--schema", "other.toml")
@@ -97,13 +94,13 @@ def test_a_query_is_answered(run: Run, publish: Run, people: Path) -> None:
     told = run("query", "r", "age >= 40 and sex = 'Male'")
     assert (told.code, told.out) == (0, f"About {truth:,.1f} of 240 people.\n")
     assert run("query", "r", "age >= 40 and sex = 'Male'", "--json").json == {
-        "query": "age >= 40 and sex = 'Male'", "estimate": pytest.approx(truth), "rows": 240,
+        "query": "age >= 40 and sex = 'Male'",
+        "estimate": pytest.approx(truth),
+        "rows": 240,
     }
 
 
-def test_a_query_that_means_nothing_is_one_sentence(
-    run: Run, publish: Run, people: Path
-) -> None:
+def test_a_query_that_means_nothing_is_one_sentence(run: Run, publish: Run, people: Path) -> None:
     publish("r", "--method", "original")
     told = run("query", "r", "height > 3")
     assert (told.code, told.out) == (2, "")

@@ -72,12 +72,21 @@ def test_odd_column_names_are_published_or_refused(tmp_path: Path, name: str, ro
 
 
 TYPES = {
-    "bool": [True, False, None], "date": [date(2020, 1, day) for day in (1, 2, 3)],
-    "moment": [datetime(2020, 1, day) for day in (1, 2, 3)], "span": [timedelta(day) for day in (1, 2, 3)],
-    "list": [[1], [2], None], "record": [{"a": 1}, {"a": 2}, {"a": 3}], "decimal": [Decimal("1.10"), Decimal(2), None],
-    "bytes": [b"a\xff", b"b", None], "nothing": [None, None, None], "one": [7, 7, 7],
-    "float": [1.5, float("nan"), float("inf")], "large": [2**63 - 1, 1, 2], "huge": [1e300, -1e300, 1.0],
-    "tiny": [1e-300, 2e-300, 3e-300], "spelled": ["1", "1.0", "01"],
+    "bool": [True, False, None],
+    "date": [date(2020, 1, day) for day in (1, 2, 3)],
+    "moment": [datetime(2020, 1, day) for day in (1, 2, 3)],
+    "span": [timedelta(day) for day in (1, 2, 3)],
+    "list": [[1], [2], None],
+    "record": [{"a": 1}, {"a": 2}, {"a": 3}],
+    "decimal": [Decimal("1.10"), Decimal(2), None],
+    "bytes": [b"a\xff", b"b", None],
+    "nothing": [None, None, None],
+    "one": [7, 7, 7],
+    "float": [1.5, float("nan"), float("inf")],
+    "large": [2**63 - 1, 1, 2],
+    "huge": [1e300, -1e300, 1.0],
+    "tiny": [1e-300, 2e-300, 3e-300],
+    "spelled": ["1", "1.0", "01"],
 }
 
 

@@ -16,9 +16,9 @@ import pytest
 
 from sfumato.cli.parameters import Parameters, method_from
 from sfumato.errors import ParameterError
+from sfumato.mechanisms.budget import WHOLE
 from sfumato.methods import METHODS, Anatomy, Dirichlet, FullSuppression, LocalNoise, Method, Mondrian, Original
 from sfumato.methods.base import DPMethod
-from sfumato.privacy.budget import WHOLE
 from sfumato.privacy.claims import Differential, NoGuarantee
 from sfumato.privacy.ledger import Ledger
 from sfumato.privacy.requirements import (
@@ -33,8 +33,8 @@ from sfumato.release import Boxes, Release
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sfumato.engines import Table
-    from sfumato.privacy.budget import Budget
+    from sfumato.data import Table
+    from sfumato.mechanisms.budget import Budget
 
     from .conftest import Run
 
@@ -45,7 +45,8 @@ MADE: list[tuple[str, Parameters, Method]] = [
     ("mondrian", Parameters(l=3.0, l_form="distinct"), Mondrian(requirements=(DistinctLDiversity(l=3),))),
     ("mondrian", Parameters(l=2.5, l_form="entropy"), Mondrian(requirements=(EntropyLDiversity(l=2.5),))),
     (
-        "mondrian", Parameters(k=4, l=3.0, l_form="recursive", c=2.0),
+        "mondrian",
+        Parameters(k=4, l=3.0, l_form="recursive", c=2.0),
         Mondrian(k=4, requirements=(RecursiveLDiversity(l=3, c=2),)),
     ),
     ("mondrian", Parameters(t=0.2, distance="ordered"), Mondrian(t=0.2, distance="ordered")),
@@ -54,11 +55,13 @@ MADE: list[tuple[str, Parameters, Method]] = [
     ("mondrian", Parameters(k=5, alpha=0.5), Mondrian(requirements=(AlphaK(alpha=0.5, k=5),))),
     ("mondrian", Parameters(beta=2.0), Mondrian(requirements=(BetaLikeness(beta=2),))),
     (
-        "mondrian", Parameters(k=2, beta=2.0, enhanced=True),
+        "mondrian",
+        Parameters(k=2, beta=2.0, enhanced=True),
         Mondrian(k=2, requirements=(BetaLikeness(beta=2, enhanced=True),)),
     ),
     (
-        "mondrian", Parameters(k=2, cut="median", recoding="bucketize"),
+        "mondrian",
+        Parameters(k=2, cut="median", recoding="bucketize"),
         Mondrian(k=2, cut="median", recoding="bucketize"),
     ),
     ("anatomy", Parameters(l=3.0), Anatomy(l=3)),
@@ -113,14 +116,42 @@ def test_every_method_can_be_named() -> None:
 
 def test_all_options_reach_the_method(publish: Run, people: Path) -> None:
     outcome = publish(
-        "r", "--method", "mondrian", "--k", "4", "--l", "2", "--l-form", "recursive", "--c", "5", "--t", "0.6",
-        "--distance", "hierarchical", "--delta", "9", "--alpha", "0.9", "--beta", "7", "--enhanced", "--cut", "median",
-        "--recoding", "bucketize", "--json",
+        "r",
+        "--method",
+        "mondrian",
+        "--k",
+        "4",
+        "--l",
+        "2",
+        "--l-form",
+        "recursive",
+        "--c",
+        "5",
+        "--t",
+        "0.6",
+        "--distance",
+        "hierarchical",
+        "--delta",
+        "9",
+        "--alpha",
+        "0.9",
+        "--beta",
+        "7",
+        "--enhanced",
+        "--cut",
+        "median",
+        "--recoding",
+        "bucketize",
+        "--json",
     )
     assert outcome.code == 0, outcome
     about = outcome.json
     assert about["parameters"] == {
-        "t": 0.6, "distance": "hierarchical", "delta": 9.0, "cut": "median", "recoding": "bucketize",
+        "t": 0.6,
+        "distance": "hierarchical",
+        "delta": 9.0,
+        "cut": "median",
+        "recoding": "bucketize",
         "requirements": [
             {"requirement": "(alpha,k)-anonymity", "alpha": 0.9, "k": 4},
             {"requirement": "recursive (c,l)-diversity", "l": 2, "c": 5.0},
@@ -170,8 +201,13 @@ class Noisy(DPMethod):
     def _release(self, table: Table, budget: Budget) -> Release:
         counts = np.maximum(budget.counts(table.overall[None, :], WHOLE), 1).astype(np.float64)
         return Release(
-            schema=table.schema.public(), boxes=Boxes.whole(table.schema.quasi), weights=counts.sum(axis=1),
-            group_of=np.zeros(1, dtype=np.int64), histograms=counts, claim=self.claim, provenance=self.provenance(),
+            schema=table.schema.public(),
+            boxes=Boxes.whole(table.schema.quasi),
+            weights=counts.sum(axis=1),
+            group_of=np.zeros(1, dtype=np.int64),
+            histograms=counts,
+            claim=self.claim,
+            provenance=self.provenance(),
         )
 
     @classmethod
@@ -194,7 +230,8 @@ def test_a_private_release_says_what_was_charged_and_what_is_left(publish: Run, 
     told = publish("r", *NOISY)
     assert (told.code, told.err) == (0, "")
     assert told.out.splitlines()[-2:] == [
-        "Charged: ε = 0.5. people: ε = 0.5 spent in all, without a cap.", "Ledger: own.sqlite",
+        "Charged: ε = 0.5. people: ε = 0.5 spent in all, without a cap.",
+        "Ledger: own.sqlite",
     ]
     ledger.cap("people", 1.2)
     told = publish("s", *NOISY, "--utility", "max", "--json")
@@ -213,9 +250,7 @@ def test_beyond_the_cap_nothing_is_published(publish: Run, ledger: Ledger) -> No
     assert publish("r", *NOISY).code == 0
     told = publish("s", *NOISY)
     assert (told.code, told.out) == (2, "")
-    assert told.err == (
-        "sfumato: people: ε = 0.5 is asked for, but 0.2 is left of the cap of 0.7, with 0.5 spent\n"
-    )
+    assert told.err == ("sfumato: people: ε = 0.5 is asked for, but 0.2 is left of the cap of 0.7, with 0.5 spent\n")
     assert not Path("s").exists()
     assert len(ledger.entries()) == 1
 
@@ -246,8 +281,10 @@ def test_other_methods_leave_the_ledger_alone(publish: Run, ledger: Ledger) -> N
     [
         (("--height", "3"), "noisy needs --epsilon, such as --epsilon 1"),
         (("--epsilon", "1"), "noisy needs --height, such as --height 6"),
-        (("--epsilon", "1", "--height", "3", "--k", "2"),
-         "noisy does not take --k; it takes --epsilon, --height, --utility"),
+        (
+            ("--epsilon", "1", "--height", "3", "--k", "2"),
+            "noisy does not take --k; it takes --epsilon, --height, --utility",
+        ),
         (("--epsilon", "0", "--height", "3"), "epsilon is 0; expected a number above 0 and at most 1,000,000"),
         (("--epsilon", "inf", "--height", "3"), "epsilon is inf; expected a number above 0"),
     ],

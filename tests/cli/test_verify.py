@@ -47,9 +47,7 @@ def test_removing_a_row_is_found_out(run: Run, publish: Run, people: Path) -> No
     assert [bool(item["violations"]) for item in spec.json["requirements"]] == [True, False]
 
 
-def test_a_claim_made_stronger_is_found_out(
-    run: Run, publish: Run, people: Path
-) -> None:
+def test_a_claim_made_stronger_is_found_out(run: Run, publish: Run, people: Path) -> None:
     publish("r", "--method", "anatomy", "--l", "2")
     path = people / "r" / "release.json"
     spec = json.loads(path.read_text())
@@ -61,9 +59,7 @@ def test_a_claim_made_stronger_is_found_out(
     assert "buckets" in told.out
 
 
-def test_without_a_claim_there_is_nothing_to_verify(
-    run: Run, publish: Run, people: Path
-) -> None:
+def test_without_a_claim_there_is_nothing_to_verify(run: Run, publish: Run, people: Path) -> None:
     publish("r", "--method", "original")
     told = run("verify", "r")
     assert told.code == 1
@@ -71,7 +67,9 @@ def test_without_a_claim_there_is_nothing_to_verify(
         "This release has no claim that could be verified; nothing is promised: these are the original rows.\n"
     )
     assert run("verify", "r", "--json").json == {
-        "verified": False, "claim": {"claim": "none", "reason": "these are the original rows"}, "requirements": [],
+        "verified": False,
+        "claim": {"claim": "none", "reason": "these are the original rows"},
+        "requirements": [],
     }
 
 

@@ -24,8 +24,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
+from sfumato.mechanisms.noise import SimulatedSource
 from sfumato.methods import METHODS, DPMethod, KDTree, PrivTree, QuadTree
-from sfumato.privacy.noise import SimulatedSource
 from strategies import TableCase, tables
 
 if TYPE_CHECKING:
@@ -93,7 +93,8 @@ def test_laws_of_sparse_counts_are_those_of_all_cells() -> None:
 
     def log_probability(counts: list[int], told: dict[int, int]) -> float:
         return sum(
-            math.log(laplace(told[cell] - count, epsilon)) if cell in told
+            math.log(laplace(told[cell] - count, epsilon))
+            if cell in told
             else math.log(sum(laplace(x, epsilon) for x in range(-200, threshold - count)))
             for cell, count in enumerate(counts)
         )

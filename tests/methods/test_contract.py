@@ -15,11 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reference import holds
-from sfumato.engines import Table, read
+from sfumato.data import Table, read
 from sfumato.errors import ParameterError, SfumatoError, UnsatisfiableError
+from sfumato.mechanisms.noise import SimulatedSource
 from sfumato.methods import METHODS, Anatomy, Dirichlet, DPMethod, LocalNoise, Method, Mondrian, Original, make_method
 from sfumato.privacy.claims import Claim, LocalDP, NoGuarantee
-from sfumato.privacy.noise import SimulatedSource
 from sfumato.privacy.requirements import REQUIREMENTS, Population
 from sfumato.release import Provenance, Release
 from sfumato.release.kernels import holding_pairs
@@ -149,9 +149,7 @@ def test_every_setting_keeps_the_contract(name: str, case: TableCase) -> None:
 @pytest.mark.parametrize("name", IN_SECONDS)
 @settings(max_examples=8)
 @given(case=tables(most_rows=30, most_quasi=3, most=6), shuffler=st.randoms(use_true_random=False))
-def test_a_release_does_not_depend_on_the_order_of_rows(
-    name: str, case: TableCase, shuffler: random.Random
-) -> None:
+def test_a_release_does_not_depend_on_the_order_of_rows(name: str, case: TableCase, shuffler: random.Random) -> None:
     order = list(range(len(case.rows)))
     shuffler.shuffle(order)
     other = read(case.frame[order], case.case.schema)
@@ -277,14 +275,24 @@ def test_a_release_that_breaks_its_claim_is_noticed() -> None:
     release = Original().publish(table)
     check_release(Original(), table, release)
     broken = Release(
-        schema=release.schema, boxes=release.boxes, weights=release.weights, group_of=release.group_of,
-        histograms=release.histograms, claim=Mondrian(k=50).claim, provenance=release.provenance,
+        schema=release.schema,
+        boxes=release.boxes,
+        weights=release.weights,
+        group_of=release.group_of,
+        histograms=release.histograms,
+        claim=Mondrian(k=50).claim,
+        provenance=release.provenance,
     )
     with pytest.raises(SfumatoError, match="does not keep its claim"):
         check_release(Mondrian(k=50), table, broken)
     lighter = Release(
-        schema=release.schema, boxes=release.boxes, weights=release.weights + 1, group_of=release.group_of,
-        histograms=release.histograms, claim=release.claim, provenance=release.provenance,
+        schema=release.schema,
+        boxes=release.boxes,
+        weights=release.weights + 1,
+        group_of=release.group_of,
+        histograms=release.histograms,
+        claim=release.claim,
+        provenance=release.provenance,
     )
     with pytest.raises(AssertionError):
         check_release(Original(), table, lighter)

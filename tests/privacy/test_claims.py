@@ -7,15 +7,7 @@ import numpy as np
 import pytest
 
 from sfumato.errors import ReleaseError, SfumatoError
-from sfumato.privacy.claims import (
-    ApproximateDP,
-    Claim,
-    Differential,
-    NoGuarantee,
-    PureDP,
-    Syntactic,
-    parse_claim,
-)
+from sfumato.privacy.claims import ApproximateDP, Claim, Differential, NoGuarantee, PureDP, Syntactic, parse_claim
 from sfumato.privacy.requirements import KAnonymity, LDiversity, Population, TCloseness
 from strategies import AxisCase
 
@@ -23,8 +15,12 @@ SYNTACTIC = Syntactic(requirements=(KAnonymity(k=3), LDiversity(l=2), TCloseness
 PURE = PureDP(epsilon=0.5)
 APPROXIMATE = ApproximateDP(epsilon=2, failing=1e-9)
 CLAIMS = [
-    SYNTACTIC, Syntactic(requirements=(KAnonymity(k=1),), assumptions=("none",)), NoGuarantee(reason="seeded"),
-    PURE, PureDP(epsilon=3, neighbours="replace-one", assumptions=("a", "b")), APPROXIMATE,
+    SYNTACTIC,
+    Syntactic(requirements=(KAnonymity(k=1),), assumptions=("none",)),
+    NoGuarantee(reason="seeded"),
+    PURE,
+    PureDP(epsilon=3, neighbours="replace-one", assumptions=("a", "b")),
+    APPROXIMATE,
     ApproximateDP(epsilon=1e-3, failing=0.25, neighbours="replace-one", assumptions=()),
 ]
 AXIS = AxisCase("s", {"kind": "categorical", "values": ["a", "b"]}, ((), ())).axis()
@@ -50,9 +46,18 @@ def test_violations_name_the_requirement_and_count_the_classes() -> None:
 
 @pytest.mark.parametrize(
     "spec",
-    [None, 3, "syntactic", [], {}, {"claim": "perfect"}, {"claim": "syntactic"}, {"claim": "none"},
-     {"claim": "syntactic", "requirements": [{"requirement": "none such"}], "assumptions": []},
-     {"claim": "syntactic", "requirements": [{"requirement": "k-anonymity", "k": 0}], "assumptions": []}],
+    [
+        None,
+        3,
+        "syntactic",
+        [],
+        {},
+        {"claim": "perfect"},
+        {"claim": "syntactic"},
+        {"claim": "none"},
+        {"claim": "syntactic", "requirements": [{"requirement": "none such"}], "assumptions": []},
+        {"claim": "syntactic", "requirements": [{"requirement": "k-anonymity", "k": 0}], "assumptions": []},
+    ],
 )
 def test_unreadable_claims_are_refused(spec: Any) -> None:
     with pytest.raises(SfumatoError):
@@ -68,17 +73,20 @@ def test_a_requirement_that_is_not_a_table_is_refused() -> None:
     ("claim", "name", "sentence"),
     [
         (
-            PURE, "0.5-differential privacy",
+            PURE,
+            "0.5-differential privacy",
             "whether any one person is in the table changes the probability of every output by a factor of at most "
             "e^0.5 (0.5-differential privacy)",
         ),
         (
-            PureDP(epsilon=1, neighbours="replace-one"), "1-differential privacy",
+            PureDP(epsilon=1, neighbours="replace-one"),
+            "1-differential privacy",
             "any one person's row changes the probability of every output by a factor of at most e^1 "
             "(1-differential privacy)",
         ),
         (
-            APPROXIMATE, "(2, 1e-09)-differential privacy",
+            APPROXIMATE,
+            "(2, 1e-09)-differential privacy",
             "whether any one person is in the table changes the probability of every output by a factor of at most "
             "e^2, but for a probability of 1e-09 ((2, 1e-09)-differential privacy)",
         ),
@@ -91,7 +99,10 @@ def test_differential_claims_in_words(claim: Differential, name: str, sentence: 
 
 def test_differential_claims_spell_their_amounts() -> None:
     assert PURE.spec() == {
-        "claim": "pure-dp", "epsilon": 0.5, "neighbours": "add-remove", "assumptions": list(PURE.assumptions),
+        "claim": "pure-dp",
+        "epsilon": 0.5,
+        "neighbours": "add-remove",
+        "assumptions": list(PURE.assumptions),
     }
     assert APPROXIMATE.spec()["delta"] == APPROXIMATE.delta == 1e-9
     assert PURE.delta == 0
@@ -109,8 +120,15 @@ def test_further_assumptions_are_added_and_nothing_promised_takes_none() -> None
 @pytest.mark.parametrize(
     "change",
     [
-        {"epsilon": 0}, {"epsilon": -1}, {"epsilon": True}, {"epsilon": "1"}, {"epsilon": None},
-        {"epsilon": float("nan")}, {"epsilon": float("inf")}, {"neighbours": "none"}, {"neighbours": None},
+        {"epsilon": 0},
+        {"epsilon": -1},
+        {"epsilon": True},
+        {"epsilon": "1"},
+        {"epsilon": None},
+        {"epsilon": float("nan")},
+        {"epsilon": float("inf")},
+        {"neighbours": "none"},
+        {"neighbours": None},
     ],
 )
 def test_differential_claims_out_of_range_are_refused(claim: Differential, change: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
 
 import reference
-from sfumato.engines import Table
+from sfumato.data import Table
 from sfumato.privacy.distances import (
     distance,
     hierarchical_earth_movers,

@@ -147,9 +147,13 @@ def test_data_sets_do_not_mix(ledger: Ledger) -> None:
 @pytest.mark.parametrize(
     ("epsilon", "delta", "sentence"),
     [
-        (0, 0, "epsilon is 0; expected a number above 0"), (-1, 0, "epsilon is -1"), (1, -1e-9, "delta is -1e-09"),
-        (1, 1.5, r"delta is 1\.5; expected a number from 0 to 1"), (float("nan"), 0, "epsilon is nan"),
-        (float("inf"), 0, "epsilon is inf"), (2e6, 0, "at most 1,000,000"),
+        (0, 0, "epsilon is 0; expected a number above 0"),
+        (-1, 0, "epsilon is -1"),
+        (1, -1e-9, "delta is -1e-09"),
+        (1, 1.5, r"delta is 1\.5; expected a number from 0 to 1"),
+        (float("nan"), 0, "epsilon is nan"),
+        (float("inf"), 0, "epsilon is inf"),
+        (2e6, 0, "at most 1,000,000"),
     ],
 )
 def test_amounts_out_of_range_are_refused(ledger: Ledger, epsilon: float, delta: float, sentence: str) -> None:
@@ -315,8 +319,13 @@ class AgainstModel(RuleBasedStateMachine):
         spent, cap = self.totals(name), self.caps.get(name)
         fits = cap is None or all(had + more <= most for had, more, most in zip(spent, asked, cap, strict=True))
         expected = (
-            ParameterError if not asked[0] else LedgerError if release in self.charged
-            else None if fits else BudgetError
+            ParameterError
+            if not asked[0]
+            else LedgerError
+            if release in self.charged
+            else None
+            if fits
+            else BudgetError
         )
         if expected is None:
             reserve(self.ledger, release, epsilon, delta, name)
@@ -404,7 +413,11 @@ def run_publishers(ledger: Ledger, kind: str, count: int) -> None:
     started = [
         subprocess.Popen(
             [sys.executable, "-c", textwrap.dedent(PUBLISHER), kind, ledger.path, str(number), str(TRIES), "0.1"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
         )
         for number in range(count)
     ]

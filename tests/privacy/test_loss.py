@@ -24,8 +24,13 @@ shares = st.fractions(min_value=Fraction(1, 10**6), max_value=Fraction(1))
 @pytest.mark.parametrize(
     ("given_number", "expected"),
     [
-        (0.1, Fraction(1, 10)), (1, Fraction(1)), ("0.3", Fraction(3, 10)), (1e-7, Fraction(1, 10**7)),
-        (Fraction(1, 3), Fraction(1, 3)), (2.5e5, Fraction(250_000)), (LARGEST, Fraction(LARGEST)),
+        (0.1, Fraction(1, 10)),
+        (1, Fraction(1)),
+        ("0.3", Fraction(3, 10)),
+        (1e-7, Fraction(1, 10**7)),
+        (Fraction(1, 3), Fraction(1, 3)),
+        (2.5e5, Fraction(250_000)),
+        (LARGEST, Fraction(LARGEST)),
         (np.float64(0.7), Fraction(7, 10)),
     ],
 )

@@ -37,14 +37,18 @@ KINDS: dict[str, tuple[type[Requirement], Check, dict[str, list[Any]]]] = {
     "distinct l": (DistinctLDiversity, reference.is_distinct_diverse, {"l": [1, 2, 2.5, 3, 4]}),
     "entropy l": (EntropyLDiversity, reference.is_entropy_diverse, {"l": [1, 1.5, 2, 2.7, 3, 4]}),
     "recursive l": (
-        RecursiveLDiversity, reference.is_recursive_diverse, {"l": [1, 2, 3, 4], "c": [0.1, 0.7, 1, 1.1, 2, 2.2, 3]},
+        RecursiveLDiversity,
+        reference.is_recursive_diverse,
+        {"l": [1, 2, 3, 4], "c": [0.1, 0.7, 1, 1.1, 2, 2.2, 3]},
     ),
     "t": (TCloseness, reference.is_close, {"t": [0, 0.1, 0.2, 0.25, 0.5, 0.75, 1]}),
     "delta": (DeltaDisclosure, reference.is_delta_private, {"delta": [0, 0.3, 0.7, 1, 1.4, 2]}),
     "alpha k": (AlphaK, reference.is_alpha_k_anonymous, {"alpha": SHARES, "k": [1, 2, 4]}),
     "beta": (BetaLikeness, reference.is_beta_like, {"beta": [0.1, 0.25, 0.5, 1, 1.5, 3]}),
     "enhanced beta": (
-        BetaLikeness, reference.is_enhanced_beta_like, {"beta": [0.25, 0.5, 1, 1.5, 3], "enhanced": [True]},
+        BetaLikeness,
+        reference.is_enhanced_beta_like,
+        {"beta": [0.25, 0.5, 1, 1.5, 3], "enhanced": [True]},
     ),
 }
 
@@ -190,16 +194,35 @@ def test_beta_likeness_by_hand() -> None:
 @pytest.mark.parametrize(
     ("kind", "parameters"),
     [
-        (KAnonymity, {"k": 0}), (KAnonymity, {"k": -3}), (KAnonymity, {"k": 2.5}), (KAnonymity, {"k": True}),
-        (KAnonymity, {"k": "5"}), (KAnonymity, {"k": None}), (LDiversity, {"l": 0.5}), (LDiversity, {"l": "3"}),
-        (LDiversity, {"l": float("nan")}), (LDiversity, {"l": float("inf")}), (LDiversity, {"l": True}),
-        (DistinctLDiversity, {"l": 0}), (EntropyLDiversity, {"l": 0.9}), (RecursiveLDiversity, {"l": 0, "c": 1}),
-        (RecursiveLDiversity, {"l": 2.5, "c": 1}), (RecursiveLDiversity, {"l": 2, "c": 0}),
-        (RecursiveLDiversity, {"l": 2, "c": float("nan")}), (TCloseness, {"t": -0.1}), (TCloseness, {"t": "0.1"}),
-        (TCloseness, {"t": float("nan")}), (TCloseness, {"t": 0.1, "distance": "euclidean"}),
-        (DeltaDisclosure, {"delta": -1}), (DeltaDisclosure, {"delta": float("inf")}),
-        (AlphaK, {"alpha": 0, "k": 2}), (AlphaK, {"alpha": 1.1, "k": 2}), (AlphaK, {"alpha": 0.5, "k": 0}),
-        (AlphaK, {"alpha": 0.5, "k": 1.5}), (BetaLikeness, {"beta": 0}), (BetaLikeness, {"beta": -1}),
+        (KAnonymity, {"k": 0}),
+        (KAnonymity, {"k": -3}),
+        (KAnonymity, {"k": 2.5}),
+        (KAnonymity, {"k": True}),
+        (KAnonymity, {"k": "5"}),
+        (KAnonymity, {"k": None}),
+        (LDiversity, {"l": 0.5}),
+        (LDiversity, {"l": "3"}),
+        (LDiversity, {"l": float("nan")}),
+        (LDiversity, {"l": float("inf")}),
+        (LDiversity, {"l": True}),
+        (DistinctLDiversity, {"l": 0}),
+        (EntropyLDiversity, {"l": 0.9}),
+        (RecursiveLDiversity, {"l": 0, "c": 1}),
+        (RecursiveLDiversity, {"l": 2.5, "c": 1}),
+        (RecursiveLDiversity, {"l": 2, "c": 0}),
+        (RecursiveLDiversity, {"l": 2, "c": float("nan")}),
+        (TCloseness, {"t": -0.1}),
+        (TCloseness, {"t": "0.1"}),
+        (TCloseness, {"t": float("nan")}),
+        (TCloseness, {"t": 0.1, "distance": "euclidean"}),
+        (DeltaDisclosure, {"delta": -1}),
+        (DeltaDisclosure, {"delta": float("inf")}),
+        (AlphaK, {"alpha": 0, "k": 2}),
+        (AlphaK, {"alpha": 1.1, "k": 2}),
+        (AlphaK, {"alpha": 0.5, "k": 0}),
+        (AlphaK, {"alpha": 0.5, "k": 1.5}),
+        (BetaLikeness, {"beta": 0}),
+        (BetaLikeness, {"beta": -1}),
         (BetaLikeness, {"beta": float("nan")}),
     ],
 )
@@ -212,7 +235,8 @@ def test_parameters_out_of_range(kind: type[Requirement], parameters: dict[str, 
 @pytest.mark.parametrize(
     ("kind", "parameters"),
     [
-        (AlphaK, {"alpha": 0.5, "k": True}), (RecursiveLDiversity, {"l": True, "c": 1}),
+        (AlphaK, {"alpha": 0.5, "k": True}),
+        (RecursiveLDiversity, {"l": True, "c": 1}),
         (BetaLikeness, {"beta": 1, "enhanced": "no"}),
     ],
 )
@@ -226,9 +250,17 @@ def test_a_numpy_number_is_a_number() -> None:
 
 
 EXAMPLES: list[Requirement] = [
-    KAnonymity(k=3), LDiversity(l=2.5), DistinctLDiversity(l=3), EntropyLDiversity(l=1.5),
-    RecursiveLDiversity(l=3, c=2.5), TCloseness(t=0.1), TCloseness(t=0.2, distance="hierarchical"),
-    DeltaDisclosure(delta=1.4), AlphaK(alpha=0.4, k=3), BetaLikeness(beta=2), BetaLikeness(beta=2, enhanced=True),
+    KAnonymity(k=3),
+    LDiversity(l=2.5),
+    DistinctLDiversity(l=3),
+    EntropyLDiversity(l=1.5),
+    RecursiveLDiversity(l=3, c=2.5),
+    TCloseness(t=0.1),
+    TCloseness(t=0.2, distance="hierarchical"),
+    DeltaDisclosure(delta=1.4),
+    AlphaK(alpha=0.4, k=3),
+    BetaLikeness(beta=2),
+    BetaLikeness(beta=2, enhanced=True),
 ]
 
 
@@ -248,8 +280,13 @@ def test_a_requirement_survives_its_spelling(requirement: Requirement) -> None:
 
 @pytest.mark.parametrize(
     "spec",
-    [{}, {"requirement": "privacy"}, {"requirement": "k-anonymity"}, {"requirement": "k-anonymity", "l": 3},
-     {"requirement": "k-anonymity", "k": 3, "l": 3}],
+    [
+        {},
+        {"requirement": "privacy"},
+        {"requirement": "k-anonymity"},
+        {"requirement": "k-anonymity", "l": 3},
+        {"requirement": "k-anonymity", "k": 3, "l": 3},
+    ],
 )
 def test_unknown_requirements_are_refused(spec: dict[str, Any]) -> None:
     with pytest.raises(ReleaseError):

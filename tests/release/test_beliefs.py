@@ -26,9 +26,13 @@ def release_of(histograms: list[list[float]], deviation: list[float] | None) -> 
     }
     return Release(
         schema=Schema.parse({"columns": columns}),
-        boxes=Boxes.of_points(np.arange(len(counts), dtype=np.int32)[:, None]), weights=counts.sum(axis=1),
-        group_of=np.arange(len(counts)), histograms=counts, claim=PureDP(epsilon=1),
-        provenance=Provenance(method="by hand"), layout="counts",
+        boxes=Boxes.of_points(np.arange(len(counts), dtype=np.int32)[:, None]),
+        weights=counts.sum(axis=1),
+        group_of=np.arange(len(counts)),
+        histograms=counts,
+        claim=PureDP(epsilon=1),
+        provenance=Provenance(method="by hand"),
+        layout="counts",
         deviation=None if deviation is None else np.array(deviation, dtype=np.float64),
     )
 

@@ -14,12 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.engines import read
+from sfumato.data import read
 from sfumato.errors import ReleaseError
-from sfumato.methods.diffmulti import DiffMulti
-from sfumato.methods.quad_tree import QuadTree
+from sfumato.mechanisms.noise import SimulatedSource
+from sfumato.methods.trees.diffmulti import DiffMulti
+from sfumato.methods.trees.quad_tree import QuadTree
 from sfumato.privacy.claims import PureDP
-from sfumato.privacy.noise import SimulatedSource
 from sfumato.release import Boxes, Provenance, Release
 from sfumato.schema import Schema
 from strategies import TableCase, tables
@@ -33,14 +33,22 @@ SCHEMA = Schema.parse({"name": "people", "columns": COLUMNS})
 
 
 def release_of(
-    spans: list[list[tuple[int, int, bool]]], histograms: list[list[float]], deviation: list[float] | None,
+    spans: list[list[tuple[int, int, bool]]],
+    histograms: list[list[float]],
+    deviation: list[float] | None,
     schema: Schema = SCHEMA,
 ) -> Release:
     counts = np.array(histograms, dtype=np.float64)
     return Release(
-        schema=schema, boxes=Boxes.of_spans(spans), weights=counts.sum(axis=1), group_of=np.arange(len(counts)),
-        histograms=counts, claim=PureDP(epsilon=0.5), provenance=Provenance(method="by hand", parameters={"h": 3}),
-        layout="counts", deviation=None if deviation is None else np.array(deviation),
+        schema=schema,
+        boxes=Boxes.of_spans(spans),
+        weights=counts.sum(axis=1),
+        group_of=np.arange(len(counts)),
+        histograms=counts,
+        claim=PureDP(epsilon=0.5),
+        provenance=Provenance(method="by hand", parameters={"h": 3}),
+        layout="counts",
+        deviation=None if deviation is None else np.array(deviation),
     )
 
 
@@ -114,7 +122,9 @@ def test_what_a_recipient_reads() -> None:
 
 @settings(max_examples=30)
 @given(
-    case=tables(most_rows=30, most_quasi=3, most=6), epsilon=st.sampled_from([0.05, 1, 100_000]), parquet=st.booleans(),
+    case=tables(most_rows=30, most_quasi=3, most=6),
+    epsilon=st.sampled_from([0.05, 1, 100_000]),
+    parquet=st.booleans(),
     seed=st.integers(0, 99),
 )
 def test_what_is_loaded_says_what_was_saved(case: TableCase, epsilon: float, parquet: bool, seed: int) -> None:
@@ -132,7 +142,10 @@ def test_the_order_of_boxes_tells_nothing() -> None:
     release = example()
     turned = np.array([2, 0, 1])
     shuffled = replace(
-        release, boxes=release.boxes[turned], weights=release.weights[turned], histograms=release.histograms[turned],
+        release,
+        boxes=release.boxes[turned],
+        weights=release.weights[turned],
+        histograms=release.histograms[turned],
         deviation=np.array([9, 1.4142135623, 2_000.5]),
     )
     assert contents(shuffled) == contents(release)
@@ -141,8 +154,12 @@ def test_the_order_of_boxes_tells_nothing() -> None:
 def test_boxes_may_share_a_group() -> None:
     """Two boxes of one group have its shares of their own weights."""
     release = replace(
-        example(), boxes=example().boxes[:2], weights=np.array([6.0, 2.0]), group_of=np.zeros(2, dtype=np.int64),
-        histograms=np.array([[6.0, 2.0, 0, 0]]), deviation=np.array([3.0]),
+        example(),
+        boxes=example().boxes[:2],
+        weights=np.array([6.0, 2.0]),
+        group_of=np.zeros(2, dtype=np.int64),
+        histograms=np.array([[6.0, 2.0, 0, 0]]),
+        deviation=np.array([3.0]),
     )
     again = reloaded(release)
     assert again.histograms.tolist() == [[1.5, 0.5, 0, 0], [4.5, 1.5, 0, 0]]
@@ -157,9 +174,7 @@ def test_counts_without_noise_come_back_without(deviation: list[float] | None) -
 
 
 def test_columns_of_the_schema_may_be_called_count_and_noise() -> None:
-    columns = {
-        "count": COLUMNS["age"], "noise": {**COLUMNS["town"]}, "illness": COLUMNS["illness"],
-    }
+    columns = {"count": COLUMNS["age"], "noise": {**COLUMNS["town"]}, "illness": COLUMNS["illness"]}
     schema = Schema.parse({"name": "people", "columns": columns})
     release = replace(example(), schema=schema)
     assert contents(release)["counts.csv"].decode().splitlines()[0] == "count,noise,illness,count_2,noise_2"
@@ -202,7 +217,8 @@ SPOILT: dict[str, tuple[Spoil, str]] = {
     "no column of noise": (lambda frame: frame.drop("noise"), r"the column 'noise' is missing"),
     "no quasi-identifier": (lambda frame: frame.drop("town"), r"the column 'town' is missing"),
     "a column too many": (
-        lambda frame: frame.with_columns(pl.lit(1).alias("weight")), r"the column 'weight' is not part of the release$"
+        lambda frame: frame.with_columns(pl.lit(1).alias("weight")),
+        r"the column 'weight' is not part of the release$",
     ),
     "no lines": (lambda frame: frame[:0], "the file has no rows$"),
     "an unknown town": (with_value("town", "west"), r"row 2, column 'town': 'west' is neither .* nor a group of such$"),

@@ -16,11 +16,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.engines import read
+from sfumato.data import read
 from sfumato.errors import ReleaseError
-from sfumato.methods.anatomy import Anatomy
-from sfumato.methods.endpoints import FullSuppression, Original
-from sfumato.methods.mondrian import Mondrian
+from sfumato.methods.partition.anatomy import Anatomy
+from sfumato.methods.partition.endpoints import FullSuppression, Original
+from sfumato.methods.partition.mondrian import Mondrian
 from sfumato.privacy.claims import NoGuarantee, Syntactic
 from sfumato.privacy.requirements import EntropyLDiversity, KAnonymity
 from sfumato.release import Boxes, Provenance, Release, load_release, save_release
@@ -115,8 +115,11 @@ def test_order_tells_nothing(recoding: Any) -> None:
     boxes = np.arange(len(release.boxes))[::-1]
     relabel = np.arange(len(release.histograms))[::-1]
     shuffled = replace(
-        release, boxes=release.boxes[boxes], weights=release.weights[boxes],
-        group_of=relabel[release.group_of[boxes]], histograms=release.histograms[relabel],
+        release,
+        boxes=release.boxes[boxes],
+        weights=release.weights[boxes],
+        group_of=relabel[release.group_of[boxes]],
+        histograms=release.histograms[relabel],
     )
     assert saved(shuffled) == expected
     other = replace(release, histograms=release.histograms[:, [1, 0, 2, 3]])
@@ -129,8 +132,14 @@ def test_bucket_numbers_depend_on_contents_alone() -> None:
     group_of = np.array([0, 1, 2, 0, 1, 2])
     histograms = np.array([[1, 1, 0, 0], [1, 1, 0, 0], [1, 0, 1, 0]], dtype=float)
     release = Release(
-        schema=SCHEMA, boxes=Boxes.of_points(points), weights=np.ones(6), group_of=group_of, histograms=histograms,
-        claim=NoGuarantee(reason="a test"), provenance=Provenance(method="by hand"), layout="buckets",
+        schema=SCHEMA,
+        boxes=Boxes.of_points(points),
+        weights=np.ones(6),
+        group_of=group_of,
+        histograms=histograms,
+        claim=NoGuarantee(reason="a test"),
+        provenance=Provenance(method="by hand"),
+        layout="buckets",
     )
     assert reloaded(release).overall.tolist() == [3, 2, 1, 0]
     expected = saved(release)
@@ -144,8 +153,13 @@ def by_hand(boxes: Boxes, histograms: list[list[float]], schema: Schema = SCHEMA
     """A release with a histogram for each box."""
     counts = np.array(histograms, dtype=float)
     return Release(
-        schema=schema, boxes=boxes, weights=counts.sum(axis=1), group_of=np.arange(len(boxes)), histograms=counts,
-        claim=NoGuarantee(reason="a test"), provenance=Provenance(method="by hand"),
+        schema=schema,
+        boxes=boxes,
+        weights=counts.sum(axis=1),
+        group_of=np.arange(len(boxes)),
+        histograms=counts,
+        claim=NoGuarantee(reason="a test"),
+        provenance=Provenance(method="by hand"),
     )
 
 
@@ -167,14 +181,15 @@ def test_the_files_of_buckets() -> None:
     files = saved(published(k=4, recoding="bucketize"))
     assert sorted(files) == ["quasi.csv", "release.json", "sensitive.csv"]
     assert files["quasi.csv"].decode() == (
-        'age,town,bucket\n(missing),{c,1\n21,"a,b",2\n22,"q""",2\n23,"a,b",2\n24,"q""",2\n'
-        "71,{c,1\n72,é,1\n74,é,1\n"
+        'age,town,bucket\n(missing),{c,1\n21,"a,b",2\n22,"q""",2\n23,"a,b",2\n24,"q""",2\n71,{c,1\n72,é,1\n74,é,1\n'
     )
     assert files["sensitive.csv"].decode() == (
         "bucket,disease,count\n1,flu,1\n1,cold,1\n1,hiv,1\n1,(missing),1\n2,flu,2\n2,cold,1\n2,hiv,1\n"
     )
     assert sorted(saved(published(recoding="bucketize"), parquet=True)) == [
-        "quasi.parquet", "release.json", "sensitive.parquet",
+        "quasi.parquet",
+        "release.json",
+        "sensitive.parquet",
     ]
 
 
@@ -199,13 +214,25 @@ def test_columns_that_are_not_published_are_not_named() -> None:
 
 def test_parameters_are_written_as_json() -> None:
     parameters = {
-        "k": np.int64(3), "share": np.float32(0.5), "edges": np.array([1, 2]), "names": ("b", "a"),
-        "set": {"b", "a"}, "limit": float("inf"), "by": {1: None}, "requirements": (EntropyLDiversity(l=1.5),),
+        "k": np.int64(3),
+        "share": np.float32(0.5),
+        "edges": np.array([1, 2]),
+        "names": ("b", "a"),
+        "set": {"b", "a"},
+        "limit": float("inf"),
+        "by": {1: None},
+        "requirements": (EntropyLDiversity(l=1.5),),
     }
     release = replace(published(), provenance=Provenance(method="by hand", parameters=parameters))
     assert reloaded(release).provenance.parameters == {
-        "k": 3, "share": 0.5, "edges": [1, 2], "names": ["b", "a"], "set": ["a", "b"], "limit": "inf",
-        "by": {"1": None}, "requirements": [{"requirement": "entropy l-diversity", "l": 1.5}],
+        "k": 3,
+        "share": 0.5,
+        "edges": [1, 2],
+        "names": ["b", "a"],
+        "set": ["a", "b"],
+        "limit": "inf",
+        "by": {"1": None},
+        "requirements": [{"requirement": "entropy l-diversity", "l": 1.5}],
     }
     odd = replace(release, provenance=Provenance(method="by hand", parameters={"x": object()}))
     with pytest.raises(ReleaseError, match=r"a parameter of type object cannot be written to release\.json"):
@@ -221,7 +248,10 @@ def test_kept_columns_stay_with_their_rows() -> None:
             again = Release.load(folder)
         south = data.filter(pl.col("town") == "south").select("disease", "note").rows()
         assert [(disease, str(note)) for disease, note in south] == [
-            ("flu", "1"), ("cold", "4"), ("hiv", "3"), ("(missing)", "2"),
+            ("flu", "1"),
+            ("cold", "4"),
+            ("hiv", "3"),
+            ("(missing)", "2"),
         ]
         assert set(data.filter(pl.col("town") == "north")["note"]) == {"x", "", None, 'say "hi", then\nleave'}
         assert again.kept is not None
@@ -233,9 +263,7 @@ def test_kept_columns_stay_with_their_rows() -> None:
 
 
 def test_columns_called_bucket_and_count() -> None:
-    spec = {
-        "bucket": COLUMNS["age"], "bucket_2": COLUMNS["town"], "count": COLUMNS["disease"],
-    }
+    spec = {"bucket": COLUMNS["age"], "bucket_2": COLUMNS["town"], "count": COLUMNS["disease"]}
     rows = PEOPLE.rename({"age": "bucket", "town": "bucket_2", "disease": "count"})
     release = Mondrian(k=2, recoding="bucketize").publish(read(rows, Schema.parse({"columns": spec})))
     files = saved(release)

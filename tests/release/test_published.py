@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.errors import DataError, ReleaseError
-from sfumato.methods.mondrian import Mondrian
+from sfumato.methods.partition.mondrian import Mondrian
 from sfumato.privacy.claims import NoGuarantee
 from sfumato.release import Boxes, Provenance, Published, Release, read_published
 from sfumato.release.published import published_rows
@@ -100,7 +100,9 @@ def test_a_generalized_sensitive_value_counts_evenly() -> None:
             "columns": {
                 "age": {"role": "quasi", "kind": "numeric", "min": 0, "max": 99},
                 "disease": {
-                    "role": "sensitive", "kind": "categorical", "nullable": True,
+                    "role": "sensitive",
+                    "kind": "categorical",
+                    "nullable": True,
                     "taxonomy": {"x": ["flu", "cold"], "y": ["hiv"]},
                 },
             }
@@ -222,8 +224,12 @@ def test_our_own_rows_read_back(drawn: TableCase, k: int) -> None:
 def small_release(schema: Schema, weights: list[float], histograms: list[list[float]]) -> Release:
     boxes = Boxes.of_points(np.arange(len(weights), dtype=np.int32)[:, None])
     return Release(
-        schema=schema, boxes=boxes, weights=np.array(weights), group_of=np.arange(len(weights)),
-        histograms=np.array(histograms, dtype=float), claim=NoGuarantee(reason="a test"),
+        schema=schema,
+        boxes=boxes,
+        weights=np.array(weights),
+        group_of=np.arange(len(weights)),
+        histograms=np.array(histograms, dtype=float),
+        claim=NoGuarantee(reason="a test"),
         provenance=Provenance(method="by hand"),
     )
 
@@ -271,10 +277,14 @@ def test_labels_that_would_be_misread_are_never_written(monkeypatch: pytest.Monk
 
 def test_who_is_in_no_class_is_among_the_suppressed() -> None:
     """Twenty people are published in a class; the one suppressed row can only be the person outside of it."""
-    schema = Schema.parse({"columns": {
-        "age": {"role": "quasi", "kind": "numeric", "min": 0, "max": 99},
-        "ill": {"role": "sensitive", "kind": "categorical", "values": ["a", "b", "c"]},
-    }})
+    schema = Schema.parse(
+        {
+            "columns": {
+                "age": {"role": "quasi", "kind": "numeric", "min": 0, "max": 99},
+                "ill": {"role": "sensitive", "kind": "categorical", "values": ["a", "b", "c"]},
+            }
+        }
+    )
     frame = pl.DataFrame({"age": ["[30, 40]"] * 20 + ["*"], "ill": ["a", "b"] * 10 + ["c"]})
     release = read_published(frame, schema)
     assert release.rows == 20

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reference import positions_of
-from sfumato.engines import Table, read
+from sfumato.data import Table, read
 from sfumato.errors import QueryError
-from sfumato.methods.endpoints import Original
-from sfumato.methods.mondrian import Mondrian
+from sfumato.methods.partition.endpoints import Original
+from sfumato.methods.partition.mondrian import Mondrian
 from sfumato.release import Query, Release, parse_query, query
 from sfumato.schema import NumericAxis, Schema, Span
 from strategies import TableCase, tables
@@ -26,8 +26,9 @@ SCHEMA = Schema.parse(
             "age": {"role": "quasi", "kind": "numeric", "min": 20, "max": 69, "nullable": True},
             "income": {"role": "quasi", "kind": "numeric", "edges": [0, 10, 20, 50, 100]},
             "marital-status": {
-                "role": "quasi", "kind": "categorical",
-                "taxonomy": {"alone": ["never married", "widowed"], "together": ["married", "it's \"complicated\""]},
+                "role": "quasi",
+                "kind": "categorical",
+                "taxonomy": {"alone": ["never married", "widowed"], "together": ["married", 'it\'s "complicated"']},
             },
             "the `odd` one": {"role": "quasi", "kind": "numeric", "min": -1, "max": 1, "step": 0.5},
             "disease": {"role": "sensitive", "kind": "categorical", "values": ["flu", "cold", "hiv"], "nullable": True},
@@ -38,7 +39,7 @@ ROWS = [
     ("20", "0", "never married", "-1", "flu"),
     ("30", "5", "widowed", "-0.5", "cold"),
     ("40", "10", "married", "0", "hiv"),
-    ("50", "25", "it's \"complicated\"", "0.5", None),
+    ("50", "25", 'it\'s "complicated"', "0.5", None),
     ("60", "50", "married", "1", "flu"),
     (None, "99", "widowed", "0", "flu"),
 ]
@@ -114,7 +115,10 @@ def test_a_query_counts_these_rows(text: str, rows: list[int], table: Table) -> 
     assert asked.matches(table) == len(rows)
     for row in range(len(ROWS)):
         alone = Table(
-            schema=table.schema, points=table.points, cell_point=table.cell_point, cell_value=table.cell_value,
+            schema=table.schema,
+            points=table.points,
+            cell_point=table.cell_point,
+            cell_value=table.cell_value,
             cell_weight=(table.cell_point == point_of(table, row)).astype(np.int64),
         )
         assert asked.matches(alone) == (row in rows)
@@ -158,7 +162,7 @@ def point_of(table: Table, row: int) -> int:
         ("marital-status = never married", ["'never'", "is not a value"]),
         ("disease = flu cold", ["'cold'", "values with spaces need quotes"]),
         ("age > 20 and", ["the end of the query", "where a column was expected"]),
-        ("disease = 'flu", ["\"'flu\" has no closing quote"]),
+        ("disease = 'flu", ['"\'flu" has no closing quote']),
         ("age ! 20", ["'! 20' has no meaning here"]),
         ("age > 20)", ["')'", "expected 'and'"]),
         ("disease = `flu`", ["'`flu`'", "where a value of 'disease' was expected"]),

@@ -15,11 +15,11 @@ from scipy.stats import binom, chi2
 
 import sfumato.release.sampling as sampling_module
 from sfumato.errors import ReleaseError
-from sfumato.methods.anatomy import Anatomy
-from sfumato.methods.diffmulti import DiffMulti
-from sfumato.methods.quad_tree import QuadTree
+from sfumato.mechanisms.noise import SimulatedSource
+from sfumato.methods.partition.anatomy import Anatomy
+from sfumato.methods.trees.diffmulti import DiffMulti
+from sfumato.methods.trees.quad_tree import QuadTree
 from sfumato.privacy.claims import PureDP
-from sfumato.privacy.noise import SimulatedSource
 from sfumato.release import Boxes, Provenance, Release
 from sfumato.release.sampling import MOST_ROWS, RowKind, generated_rows, nested_order, whole_counts_of
 from sfumato.schema import Schema
@@ -94,9 +94,7 @@ def test_every_stretch_of_neighbouring_cells_keeps_its_total_to_within_one_row(
 
 
 @given(nested_cells(), st.integers(0, 999))
-def test_cells_that_share_their_first_codes_stand_together(
-    case: tuple[Floats, list[Integers]], seed: int
-) -> None:
+def test_cells_that_share_their_first_codes_stand_together(case: tuple[Floats, list[Integers]], seed: int) -> None:
     columns = case[1]
     order = nested_order(columns, uniforms(seed))
     for depth in range(1, len(columns) + 1):
@@ -139,9 +137,15 @@ def line_release(histograms: Floats, deviation: float = 1.0) -> Release:
         "s": {"role": "sensitive", "kind": "categorical", "values": [f"v{i}" for i in range(histograms.shape[1])]},
     }
     return Release(
-        schema=Schema.parse({"columns": columns}), boxes=Boxes.of_points(np.arange(size, dtype=np.int32)[:, None]),
-        weights=histograms.sum(axis=1), group_of=np.arange(size), histograms=histograms, claim=PureDP(epsilon=1),
-        provenance=Provenance(method="by hand"), layout="counts", deviation=np.full(size, deviation),
+        schema=Schema.parse({"columns": columns}),
+        boxes=Boxes.of_points(np.arange(size, dtype=np.int32)[:, None]),
+        weights=histograms.sum(axis=1),
+        group_of=np.arange(size),
+        histograms=histograms,
+        claim=PureDP(epsilon=1),
+        provenance=Provenance(method="by hand"),
+        layout="counts",
+        deviation=np.full(size, deviation),
     )
 
 
@@ -215,9 +219,12 @@ def check_inside(release: Release, rows: Release, kind: RowKind) -> None:
         else:
             assert all((lo == hi) != missing for lo, hi, missing in spans), "a point"
             (owner,) = (
-                box for outer, box in owners.items()
-                if all(out[2] if missing else out[0] <= lo <= out[1]
-                       for (lo, _, missing), out in zip(spans, outer, strict=True))
+                box
+                for outer, box in owners.items()
+                if all(
+                    out[2] if missing else out[0] <= lo <= out[1]
+                    for (lo, _, missing), out in zip(spans, outer, strict=True)
+                )
             )
         found[owner] += histogram
     assert len({spans_of(rows.boxes, number) for number in range(len(rows.boxes))}) == len(rows.boxes)
@@ -232,9 +239,15 @@ def one_box(span: tuple[int, int, bool], rows: int) -> Release:
         "s": {"role": "sensitive", "kind": "categorical", "values": ["a", "b"]},
     }
     return Release(
-        schema=Schema.parse({"columns": columns}), boxes=Boxes.of_spans([[span]]), weights=np.array([float(rows)]),
-        group_of=np.zeros(1, dtype=np.int64), histograms=np.array([[rows / 2, rows / 2]]), claim=PureDP(epsilon=1),
-        provenance=Provenance(method="by hand"), layout="counts", deviation=np.ones(1),
+        schema=Schema.parse({"columns": columns}),
+        boxes=Boxes.of_spans([[span]]),
+        weights=np.array([float(rows)]),
+        group_of=np.zeros(1, dtype=np.int64),
+        histograms=np.array([[rows / 2, rows / 2]]),
+        claim=PureDP(epsilon=1),
+        provenance=Provenance(method="by hand"),
+        layout="counts",
+        deviation=np.ones(1),
     )
 
 
@@ -272,7 +285,10 @@ def test_the_order_of_boxes_does_not_matter(case: TableCase, data: st.DataObject
     turned = np.array(data.draw(st.permutations(range(len(release.boxes)))))
     assert release.deviation is not None
     shuffled = replace(
-        release, boxes=release.boxes[turned], weights=release.weights[turned], histograms=release.histograms[turned],
+        release,
+        boxes=release.boxes[turned],
+        weights=release.weights[turned],
+        histograms=release.histograms[turned],
         deviation=release.deviation[turned],
     )
 

@@ -13,66 +13,115 @@ from typing import Any
 
 NASTY = """</script><b>&"'<img src=x onerror="window.harmed=1"><!--<script>window.harmed=2</script>{{7*7}}"""
 
-SHARES = [["Healthy", 0.545], ["Hypertension", 0.142], ["Diabetes", 0.091], ["Asthma", 0.08], ["Depression", 0.07],
-          ["Heart disease", 0.041], ["Cancer", 0.022], ["HIV", 0.009]]  # fmt: skip
+SHARES = [
+    ["Healthy", 0.545],
+    ["Hypertension", 0.142],
+    ["Diabetes", 0.091],
+    ["Asthma", 0.08],
+    ["Depression", 0.07],
+    ["Heart disease", 0.041],
+    ["Cancer", 0.022],
+    ["HIV", 0.009],
+]
 
 
 def measure(title: str, family: str, direction: str, unit: str, sentence: str, **more: Any) -> dict[str, Any]:
-    return {"title": title, "family": family, "direction": direction, "unit": unit, "sentence": sentence,
-            "range": more.get("range", [0, None]),
-            "scale": [{"value": value, "text": text} for value, text in more.get("scale", [])]}  # fmt: skip
+    return {
+        "title": title,
+        "family": family,
+        "direction": direction,
+        "unit": unit,
+        "sentence": sentence,
+        "range": more.get("range", [0, None]),
+        "scale": [{"value": value, "text": text} for value, text in more.get("scale", [])],
+    }
 
 
 MEASURES = {
     "p_loss": measure(
-        "Worst-case belief shift", "privacy", "lower", "nats",
+        "Worst-case belief shift",
+        "privacy",
+        "lower",
+        "nats",
         "How far the release moves what can be believed about the sensitive value of the worst-off person, away "
         "from what is true of everybody (Jensen-Shannon divergence).",
         range=[0, 0.693],
-        scale=[(0.0, "nothing is learned about anyone"), (0.16, "the commonest value is revealed outright"),
-               (0.68, "the rarest value is revealed outright")],
+        scale=[
+            (0.0, "nothing is learned about anyone"),
+            (0.16, "the commonest value is revealed outright"),
+            (0.68, "the rarest value is revealed outright"),
+        ],
     ),
     "mean_p_loss": measure(
-        "Average belief shift", "privacy", "lower", "nats", "The same belief shift, averaged over all people.",
+        "Average belief shift",
+        "privacy",
+        "lower",
+        "nats",
+        "The same belief shift, averaged over all people.",
         range=[0, 0.693],
     ),
     "breach": measure(
-        "Breach increase", "privacy", "lower", "ratio",
+        "Breach increase",
+        "privacy",
+        "lower",
+        "ratio",
         "How much more often a statistical adversary guesses a sensitive value right than by always naming the "
         "commonest one: 0 is no better, 1 is twice as often.",
-        range=[-1, None], scale=[(0.0, "no better than naming the commonest value")],
+        range=[-1, None],
+        scale=[(0.0, "no better than naming the commonest value")],
     ),
     "empirical_privacy": measure(
-        "Empirical privacy", "privacy", "higher", "share of people",
+        "Empirical privacy",
+        "privacy",
+        "higher",
+        "share of people",
         "The share of people whose sensitive value a statistical adversary guesses wrong.",
-        range=[0, 1], scale=[(0.455, "the adversary does no better than naming the commonest value")],
+        range=[0, 1],
+        scale=[(0.455, "the adversary does no better than naming the commonest value")],
     ),
     "smallest_class": measure(
-        "Smallest class (k)", "privacy", "higher", "rows",
+        "Smallest class (k)",
+        "privacy",
+        "higher",
+        "rows",
         "The fewest people who share one published set of sensitive values, be it a class or a bucket.",
     ),
     "u_loss": measure(
-        "Distortion of large populations", "utility", "lower", "nats",
+        "Distortion of large populations",
+        "utility",
+        "lower",
+        "nats",
         "How far the release moves the distribution of the sensitive column within the populations a statistician "
         "would look at, on average.",
-        range=[0, 0.693], scale=[(0.0, "every large population comes out right")],
+        range=[0, 0.693],
+        scale=[(0.0, "every large population comes out right")],
     ),
     "query_error": measure(
-        "Median query error", "utility", "lower", "relative error",
+        "Median query error",
+        "utility",
+        "lower",
+        "relative error",
         "How far the answer to a typical count over half of every column is from the truth.",
         scale=[(0.1, "a typical count is 10% off")],
     ),
     "ncp": measure(
-        "Blur of the published values", "utility", "lower", "share of the domain",
+        "Blur of the published values",
+        "utility",
+        "lower",
+        "share of the domain",
         "How wide the published intervals are, as a share of the widest possible (normalized certainty penalty).",
         range=[0, 1],
     ),
     "accuracy": measure(
-        "Accuracy of a learned model", "utility", "higher", "share of rows",
-        "How often a decision tree trained on the release is right about rows it has not seen.", range=[0, 1],
+        "Accuracy of a learned model",
+        "utility",
+        "higher",
+        "share of rows",
+        "How often a decision tree trained on the release is right about rows it has not seen.",
+        range=[0, 1],
     ),
     "classes": measure("Classes", "shape", "none", "classes", "How many groups of rows the release has."),
-}  # fmt: skip
+}
 
 
 def frontier_document(*, nasty: bool = False, refine: int = 1) -> dict[str, Any]:
@@ -107,7 +156,7 @@ def frontier_document(*, nasty: bool = False, refine: int = 1) -> dict[str, Any]
         ],
         "efficient": efficient_sets(trials),
         "recommendation": None,
-    }  # fmt: skip
+    }
     document["recommendation"] = recommendation(document)
     return document
 
@@ -178,39 +227,82 @@ def figures(strength: float, wasted: float, recoding: str | None) -> dict[str, f
 
 
 def endpoint_original() -> dict[str, Any]:
-    measures = figures(0, 0, None) | {"p_loss": 0.6821, "breach": 0.835, "empirical_privacy": 0.0, "u_loss": 0.0,
-                                      "query_error": 0.0, "ncp": 0.0, "smallest_class": 1, "accuracy": 0.72,
-                                      "mean_p_loss": 0.312, "classes": 4410}  # fmt: skip
+    measures = figures(0, 0, None) | {
+        "p_loss": 0.6821,
+        "breach": 0.835,
+        "empirical_privacy": 0.0,
+        "u_loss": 0.0,
+        "query_error": 0.0,
+        "ncp": 0.0,
+        "smallest_class": 1,
+        "accuracy": 0.72,
+        "mean_p_loss": 0.312,
+        "classes": 4410,
+    }
     return endpoint("original", "Original table", "nothing is hidden", measures)
 
 
 def endpoint_suppressed() -> dict[str, Any]:
-    measures = figures(1, 0, None) | {"p_loss": 0.0, "mean_p_loss": 0.0, "breach": 0.0, "empirical_privacy": 0.455,
-                                      "smallest_class": 5000, "u_loss": 0.0458, "query_error": 1.31, "ncp": 1.0,
-                                      "accuracy": 0.545, "classes": 1}  # fmt: skip
+    measures = figures(1, 0, None) | {
+        "p_loss": 0.0,
+        "mean_p_loss": 0.0,
+        "breach": 0.0,
+        "empirical_privacy": 0.455,
+        "smallest_class": 5000,
+        "u_loss": 0.0458,
+        "query_error": 1.31,
+        "ncp": 1.0,
+        "accuracy": 0.545,
+        "classes": 1,
+    }
     return endpoint("suppressed", "Everything suppressed", "all quasi-identifiers are left out", measures)
 
 
 def endpoint(name: str, label: str, claim: str, measures: dict[str, Any]) -> dict[str, Any]:
-    return {"id": name, "method": name, "label": label, "series": "end points", "recoding": None, "parameters": {},
-            "claim": claim, "endpoint": True, "measures": measures, "seconds": 0.01}  # fmt: skip
+    return {
+        "id": name,
+        "method": name,
+        "label": label,
+        "series": "end points",
+        "recoding": None,
+        "parameters": {},
+        "claim": claim,
+        "endpoint": True,
+        "measures": measures,
+        "seconds": 0.01,
+    }
 
 
 def randomized(random: Random) -> dict[str, Any]:
     measures = figures(0.72, 0.07, None) | {"smallest_class": None}
-    spread = {name: [round(measures[name] * 0.85, 5), round(measures[name] * 1.2, 5)]
-              for name in ("p_loss", "u_loss", "query_error")}  # fmt: skip
-    return {"id": "kd-tree-1", "method": "kd-tree", "label": "kd-tree ε=1", "series": "differential privacy",
-            "recoding": None, "parameters": {"epsilon": 1, "height": 8}, "endpoint": False, "measures": measures,
-            "claim": "1-differentially private when a person is added or removed", "intervals": spread,
-            "seconds": round(random.uniform(3, 5), 2)}  # fmt: skip
+    spread = {
+        name: [round(measures[name] * 0.85, 5), round(measures[name] * 1.2, 5)]
+        for name in ("p_loss", "u_loss", "query_error")
+    }
+    return {
+        "id": "kd-tree-1",
+        "method": "kd-tree",
+        "label": "kd-tree ε=1",
+        "series": "differential privacy",
+        "recoding": None,
+        "parameters": {"epsilon": 1, "height": 8},
+        "endpoint": False,
+        "measures": measures,
+        "claim": "1-differentially private when a person is added or removed",
+        "intervals": spread,
+        "seconds": round(random.uniform(3, 5), 2),
+    }
 
 
 def efficient_sets(trials: list[dict[str, Any]]) -> dict[str, list[str]]:
-    directed = {family: [name for name, about in MEASURES.items() if about["family"] == family]
-                for family in ("privacy", "utility")}  # fmt: skip
-    return {f"{privacy}|{utility}": efficient(trials, privacy, utility)
-            for privacy, utility in product(directed["privacy"], directed["utility"])}  # fmt: skip
+    directed = {
+        family: [name for name, about in MEASURES.items() if about["family"] == family]
+        for family in ("privacy", "utility")
+    }
+    return {
+        f"{privacy}|{utility}": efficient(trials, privacy, utility)
+        for privacy, utility in product(directed["privacy"], directed["utility"])
+    }
 
 
 def efficient(trials: list[dict[str, Any]], privacy: str, utility: str) -> list[str]:
@@ -236,7 +328,7 @@ def recommendation(document: dict[str, Any]) -> dict[str, Any]:
         ("empirical_privacy", "good", "Close to the 45.5% of people nobody could guess without the release."),
         ("u_loss", "good", "A third of the distortion that suppressing everything would cause."),
         ("query_error", "poor", "A typical count is about 8% off: good for shares, too coarse for small counts."),
-    ]  # fmt: skip
+    ]
     return {
         "trial": chosen["id"],
         "rule": "the knee of the frontier",

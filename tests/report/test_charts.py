@@ -78,8 +78,16 @@ def test_files_are_a_picture_and_a_drawing(tmp_path: Path) -> None:
     for label in ("Original table", "Everything suppressed", "t-closeness", "generalized"):
         assert label in written
     assert {element.tag.removeprefix(SVG) for element in drawing.iter()} <= {
-        "svg", "rect", "g", "path", "line", "text", "tspan", "defs", "clipPath"
-    }  # fmt: skip
+        "svg",
+        "rect",
+        "g",
+        "path",
+        "line",
+        "text",
+        "tspan",
+        "defs",
+        "clipPath",
+    }
     with pytest.raises(ParameterError, match="expected png or svg"):
         save(chart, tmp_path / "chart.gif")
     assert not (tmp_path / "chart.gif").exists()

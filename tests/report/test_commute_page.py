@@ -12,15 +12,15 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sfumato.commute.comparison import Run, document
-from sfumato.commute.evaluation import Evaluation, evaluate
-from sfumato.commute.flows import Flows
-from sfumato.commute.places import Places
+from sfumato.data.flows import Flows
+from sfumato.data.places import Places
 from sfumato.errors import ReleaseError
+from sfumato.measures.flows.evaluation import Evaluation, evaluate
 from sfumato.release.description import DESCRIPTION
 from sfumato.report.commute import charts, page, write
 from sfumato.report.commute_charts import RUN_COLOURS, bins_chart, figure_chart, run_colours
 from sfumato.report.commute_sweep import delta_text, option_colours, sweep_chart
+from sfumato.trials.flows.comparison import Run, document
 
 from .browser import NAMES, Browser, chromium
 from .document import NASTY
@@ -38,9 +38,10 @@ def evaluation(share: float, seed: int, **more: Any) -> Evaluation:
     random = np.random.default_rng(3)
     places = Places(
         pl.Series([f"{NASTY if more.get('nasty') else 'block '}{i}" for i in range(100)]),
-        41.5 + random.uniform(0, 0.4, 100), -71.5 + random.uniform(0, 0.4, 100),
+        41.5 + random.uniform(0, 0.4, 100),
+        -71.5 + random.uniform(0, 0.4, 100),
         pl.DataFrame({"tract": [str(i // 10) for i in range(100)]}),
-    )  # fmt: skip
+    )
     people = np.repeat(np.arange(60), np.geomspace(1, 300, 60).astype(int))
     homes = np.minimum(random.geometric(0.06, len(people)), 101) - 1
     moved = np.random.default_rng(seed)
@@ -53,12 +54,16 @@ def made(nasty: bool = False) -> dict[str, Any]:
     label = NASTY if nasty else ""
     runs = [
         Run(
-            label=f"{options}, ε = {epsilon:g}{label}", epsilon=epsilon, delta=1e-5, options=options + label,
+            label=f"{options}, ε = {epsilon:g}{label}",
+            epsilon=epsilon,
+            delta=1e-5,
+            options=options + label,
             evaluations=[evaluation(share / epsilon, seed, nasty=nasty) for seed in range(repeats)],
             paper=options.startswith("radius") and epsilon == 4.6,
         )
-        for options, share in OPTIONS.items() for epsilon, repeats in ((1, 1), (2, 3), (4.6, 1))
-    ]  # fmt: skip
+        for options, share in OPTIONS.items()
+        for epsilon, repeats in ((1, 1), (2, 3), (4.6, 1))
+    ]
     figures = [runs[2].label, runs[5].label]
     return document(title=f"Town{label}", claim=f"(4.6, 1e−5)-differential privacy{label}", runs=runs, figures=figures)
 
@@ -107,9 +112,17 @@ def test_the_banner_comes_first(outline: Outline) -> None:
 
 
 def test_sections_come_in_their_order(outline: Outline) -> None:
-    headings = ["Town : synthetic against original", "What is promised:", "Average distance of each destination",
-                "Error by number of workers", "How far people travel", "What more ε buys",
-                "What each option buys at the same ε and δ", "All measures", "Made by sfumato"]  # fmt: skip
+    headings = [
+        "Town : synthetic against original",
+        "What is promised:",
+        "Average distance of each destination",
+        "Error by number of workers",
+        "How far people travel",
+        "What more ε buys",
+        "What each option buys at the same ε and δ",
+        "All measures",
+        "Made by sfumato",
+    ]
     places = [outline.text.index(heading, 50) for heading in headings]
     assert places == sorted(places)
 
@@ -203,16 +216,24 @@ def test_options_that_are_not_drawn_get_other_colours(full: dict[str, Any]) -> N
 
 def test_probabilities_are_written_as_people_do() -> None:
     assert [delta_text(value) for value in (1e-5, 1e-12, 0.01, 0, None)] == [
-        "δ = 1e−5", "δ = 1e−12", "δ = 0.01", "δ = 0", "no δ",
-    ]  # fmt: skip
+        "δ = 1e−5",
+        "δ = 1e−12",
+        "δ = 0.01",
+        "δ = 0",
+        "no δ",
+    ]
 
 
 def test_one_run_without_a_promise_can_be_shown() -> None:
     alone = document(title="Town", claim="", runs=[Run(label="synthetic", evaluations=[evaluation(0.5, 1)])])
     found = Outline(page(alone))
     assert [one["data-chart"] for one in found.all("div", **{"class": "chart"})] == [
-        "figure-1", "figure-2", "sizes-all", "sizes-short", "bins",
-    ]  # fmt: skip
+        "figure-1",
+        "figure-2",
+        "sizes-all",
+        "sizes-short",
+        "bins",
+    ]
     for absent in ("What is promised", "What more ε buys", "What each option buys", "repetitions", "paper’s"):
         assert absent not in found.text
 
@@ -270,7 +291,10 @@ def test_figures_of_an_earlier_evaluation_do_not_stay(tmp_path: Path, full: dict
         (tmp_path / name).write_text("mine")
     write(full | {"drawn": [], "figures": []}, tmp_path, "")
     assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "evaluation.csv", "evaluation.json", "notes.txt", "report.html",
+        "evaluation.csv",
+        "evaluation.json",
+        "notes.txt",
+        "report.html",
     ]
 
 
@@ -306,8 +330,10 @@ def test_charts_are_drawn_within_the_page(browser: Browser, folder: Path, width:
     assert shown.requests == [(folder / "report.html").as_uri()]
     assert shown.evaluate("document.querySelectorAll('.chart svg').length") == 11
     assert shown.evaluate("document.documentElement.scrollWidth") == width
-    edges = shown.evaluate("[...document.querySelectorAll('.chart')].map(one => [one, one.querySelector('svg')]"
-                           ".map(item => item.getBoundingClientRect().right))")  # fmt: skip
+    edges = shown.evaluate(
+        "[...document.querySelectorAll('.chart')].map(one => [one, one.querySelector('svg')]"
+        ".map(item => item.getBoundingClientRect().right))"
+    )
     assert all(inner <= outer + 1 for outer, inner in edges)
     marks = "document.querySelectorAll('[data-chart=figure-1] .destinations_marks path').length"
     assert shown.evaluate(marks) == 2 * 60

@@ -34,9 +34,19 @@ def test_the_table_has_a_line_for_each_trial(folder: Path) -> None:
     with (folder / "frontier.csv").open(encoding="utf-8", newline="") as file:
         lines = list(csv.DictReader(file))
     assert list(lines[0]) == [
-        "id", "label", "method", "series", "recoding", "claim", "endpoint", "efficient", "recommended", "seconds",
-        "parameters", *document["measures"],
-    ]  # fmt: skip
+        "id",
+        "label",
+        "method",
+        "series",
+        "recoding",
+        "claim",
+        "endpoint",
+        "efficient",
+        "recommended",
+        "seconds",
+        "parameters",
+        *document["measures"],
+    ]
     assert [line["id"] for line in lines] == [trial["id"] for trial in document["trials"]]
     first, chosen = lines[0], next(line for line in lines if line["recommended"] == "true")
     assert (first["endpoint"], first["efficient"], first["recommended"], first["recoding"]) == (

@@ -42,9 +42,10 @@ class Outline(HTMLParser):
 
     def all(self, tag: str, **attributes: str) -> list[dict[str, str | None]]:
         return [
-            found for name, found in self.elements
+            found
+            for name, found in self.elements
             if name == tag and all(found.get(key) == value for key, value in attributes.items())
-        ]  # fmt: skip
+        ]
 
     @property
     def text(self) -> str:
@@ -99,9 +100,17 @@ def test_the_banner_comes_first(outline: Outline) -> None:
 
 
 def test_sections_come_in_their_order(outline: Outline) -> None:
-    headings = ["Which version of", "Recommendation", "What a recipient gets", "All releases by privacy and utility",
-                "All releases in figures", "Settings that were refused", "What the measures mean", "Caution:",
-                "Made by sfumato 0.1.0 on 15 November 2026, 20:00 UTC"]  # fmt: skip
+    headings = [
+        "Which version of",
+        "Recommendation",
+        "What a recipient gets",
+        "All releases by privacy and utility",
+        "All releases in figures",
+        "Settings that were refused",
+        "What the measures mean",
+        "Caution:",
+        "Made by sfumato 0.1.0 on 15 November 2026, 20:00 UTC",
+    ]
     places = [outline.text.index(heading, 100) for heading in headings]
     assert places == sorted(places)
 
@@ -131,8 +140,12 @@ def test_the_recommendation_is_told_in_words(outline: Outline) -> None:
     for sentence in (*recommendation["why"], *recommendation["recipient"], *recommendation["adversary"]):
         assert sentence in outline.text
     assert [attributes["class"] for attributes in outline.all("li") if "card" in (attributes.get("class") or "")] == [
-        "card fair", "card fair", "card good", "card good", "card poor"
-    ]  # fmt: skip
+        "card fair",
+        "card fair",
+        "card good",
+        "card good",
+        "card poor",
+    ]
     assert "Median query error 0.0844 relative error poor lower is better" in outline.text
 
 

@@ -86,9 +86,7 @@ def test_an_axis_holds_points_and_intervals_and_is_never_empty() -> None:
 
 
 def test_main_measures_are_the_pair_and_what_the_recommendation_cites(document: dict[str, Any]) -> None:
-    assert main_measures(document) == [
-        "p_loss", "mean_p_loss", "breach", "empirical_privacy", "u_loss", "query_error"
-    ]  # fmt: skip
+    assert main_measures(document) == ["p_loss", "mean_p_loss", "breach", "empirical_privacy", "u_loss", "query_error"]
     document["recommendation"]["figures"] = [
         {"measure": name, "value": 1, "verdict": "good", "sentence": ""} for name in document["measures"]
     ]

@@ -116,9 +116,7 @@ TAMPERINGS: dict[str, Callable[[bytes], bytes]] = {
 
 
 @pytest.mark.parametrize("tampering", TAMPERINGS)
-def test_a_tampered_file_is_refused_and_not_kept(
-    parts: dict[str, bytes], tampering: str, tmp_path: Path
-) -> None:
+def test_a_tampered_file_is_refused_and_not_kept(parts: dict[str, bytes], tampering: str, tmp_path: Path) -> None:
     tampered = {**parts, "adult.data": TAMPERINGS[tampering](parts["adult.data"])}
     assert tampered != parts
     with pytest.raises(DataError, match="this is not the Adult table") as caught:

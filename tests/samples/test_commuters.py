@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.commute.flows import Flows
-from sfumato.commute.places import Places
+from sfumato.data.flows import Flows
+from sfumato.data.places import Places
 from sfumato.samples.commuters import commuters
 
 

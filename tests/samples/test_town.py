@@ -135,9 +135,7 @@ def test_numbers_lie_in_the_declared_ranges(people: pl.DataFrame) -> None:
     for name in NUMERIC:
         column, values = COLUMNS[name], people[name]
         lowest, highest = (
-            (column["edges"][0], column["edges"][-1] - 1)
-            if "edges" in column
-            else (column["min"], column["max"])
+            (column["edges"][0], column["edges"][-1] - 1) if "edges" in column else (column["min"], column["max"])
         )
         assert values.dtype == pl.Int32
         assert values.is_between(lowest, highest).all(), name
@@ -225,11 +223,7 @@ DEPENDENCES: dict[str, Callable[[pl.DataFrame], bool]] = {
         and share(people, SEX == "Female", OCCUPATION == "Builder") < 0.05
     ),
     "physicians have a master's degree or more": lambda people: (
-        share(
-            people,
-            EDUCATION.is_in(["Master", "Doctorate"]),
-            (OCCUPATION == "Physician") & EDUCATION.is_not_null(),
-        )
+        share(people, EDUCATION.is_in(["Master", "Doctorate"]), (OCCUPATION == "Physician") & EDUCATION.is_not_null())
         == 1
     ),
     "women work part time more often": lambda people: (
@@ -248,9 +242,7 @@ DEPENDENCES: dict[str, Callable[[pl.DataFrame], bool]] = {
         / mean_income(people, (SEX == "Female") & (OCCUPATION == "Teacher"))
         < 1.5
     ),
-    "experience pays": lambda people: (
-        mean_income(people, AGE.is_between(45, 60)) > 1.4 * mean_income(people, AGE < 30)
-    ),
+    "experience pays": lambda people: mean_income(people, AGE.is_between(45, 60)) > 1.4 * mean_income(people, AGE < 30),
     "long hours pay": lambda people: mean_income(people, HOURS >= 45) > 1.5 * mean_income(people, HOURS < 30),
     "heart disease comes with age": lambda people: (
         share(people, CONDITION == "Heart disease", AGE >= 70)
@@ -262,22 +254,15 @@ DEPENDENCES: dict[str, Callable[[pl.DataFrame], bool]] = {
         > 2 * share(people, CONDITION == "Depression", OCCUPATION == "Engineer")
     ),
     "HIV is more frequent among men and in the docklands": lambda people: (
-        share(people, CONDITION == "HIV", SEX == "Male")
-        > 2 * share(people, CONDITION == "HIV", SEX == "Female")
+        share(people, CONDITION == "HIV", SEX == "Male") > 2 * share(people, CONDITION == "HIV", SEX == "Female")
         and share(people, CONDITION == "HIV", pl.col("district") == "Docklands")
         > 1.5 * share(people, CONDITION == "HIV", pl.col("district") != "Docklands")
     ),
     "diabetes is more frequent among poor women than among well-off ones": lambda people: (
-        share(
-            people,
-            CONDITION == "Diabetes",
-            AGE.is_between(40, 60) & (SEX == "Female") & (pl.col("income") < 12_000),
-        )
+        share(people, CONDITION == "Diabetes", AGE.is_between(40, 60) & (SEX == "Female") & (pl.col("income") < 12_000))
         > 1.3
         * share(
-            people,
-            CONDITION == "Diabetes",
-            AGE.is_between(40, 60) & (SEX == "Female") & (pl.col("income") > 45_000),
+            people, CONDITION == "Diabetes", AGE.is_between(40, 60) & (SEX == "Female") & (pl.col("income") > 45_000)
         )
     ),
 }

@@ -61,7 +61,8 @@ def test_codes_follow_the_declared_order(case: AxisCase) -> None:
         assert axis.encode(raw).tolist() == [code] * len(texts)
         assert axis.parse(stripped[0]) == Span(code, code, False)
     assert [axis.parse(label) for label in axis.labels] == [
-        *(Span(code, code, False) for code in range(axis.size)), *([Span(0, -1, True)] if axis.nullable else []),
+        *(Span(code, code, False) for code in range(axis.size)),
+        *([Span(0, -1, True)] if axis.nullable else []),
     ]
 
 
@@ -167,10 +168,28 @@ def test_foreign_spellings(spec: dict[str, Any], label: str, lo: int, hi: int) -
 @pytest.mark.parametrize(
     ("spec", "label"),
     [
-        (AGE, "old"), (AGE, ""), (AGE, "100"), (AGE, "[100, 200]"), (AGE, "[35, 20]"), (AGE, "nan"), (AGE, "{}"),
-        (AGE, "20.5"), (AGE, "(20, 21)"), (AGE, "{20, x}"), (AGE, "inf"), (AGE, "(missing)"), (AGE, "20 or (missing)"),
-        (BINS, "100"), (BINS, "-1"), (JOBS, "pilot"), (JOBS, "{nurse, pilot}"), (JOBS, "{}"), (JOBS, '{"nurse}'),
-        (JOBS, "nurse, medic"), (JOBS, "(missing)"), (JOBS, ""),
+        (AGE, "old"),
+        (AGE, ""),
+        (AGE, "100"),
+        (AGE, "[100, 200]"),
+        (AGE, "[35, 20]"),
+        (AGE, "nan"),
+        (AGE, "{}"),
+        (AGE, "20.5"),
+        (AGE, "(20, 21)"),
+        (AGE, "{20, x}"),
+        (AGE, "inf"),
+        (AGE, "(missing)"),
+        (AGE, "20 or (missing)"),
+        (BINS, "100"),
+        (BINS, "-1"),
+        (JOBS, "pilot"),
+        (JOBS, "{nurse, pilot}"),
+        (JOBS, "{}"),
+        (JOBS, '{"nurse}'),
+        (JOBS, "nurse, medic"),
+        (JOBS, "(missing)"),
+        (JOBS, ""),
     ],
 )
 def test_labels_without_meaning_are_refused(spec: dict[str, Any], label: str) -> None:

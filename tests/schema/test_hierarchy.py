@@ -53,7 +53,9 @@ def hierarchy_rows(draw: st.DrawFn) -> tuple[list[list[str]], Any]:
     sizes = draw(st.lists(st.lists(st.integers(1, 3), min_size=1, max_size=3), min_size=1, max_size=3))
     rows = [
         [f"leaf {a}{b}{c}", f"low {a}{b}", f"high {a}", "*"]
-        for a, middle in enumerate(sizes) for b, count in enumerate(middle) for c in range(count)
+        for a, middle in enumerate(sizes)
+        for b, count in enumerate(middle)
+        for c in range(count)
     ]
     rows = draw(st.permutations(rows))
     tree: dict[str, dict[str, list[str]]] = {}
@@ -137,7 +139,9 @@ def test_a_numeric_hierarchy_is_cut_to_the_bounds(tmp_path: Path) -> None:
     axis = schema_with(tmp_path, AGES, kind="numeric", min=17, max=29).quasi[0]
     assert axis.size == 13
     assert [(node.label, node.lo, node.hi) for node in axis.taxonomy.children] == [
-        ("15-19", 0, 2), ("20-24", 3, 7), ("25-29", 8, 12),
+        ("15-19", 0, 2),
+        ("20-24", 3, 7),
+        ("25-29", 8, 12),
     ]
     assert axis.parse("15-19") == (0, 2, False)
 

@@ -63,9 +63,13 @@ def test_spec_does_not_refer_to_other_files(tmp_path: Path) -> None:
 
 
 def test_roles(tmp_path: Path) -> None:
-    text = AGE + SENSITIVE + "".join(
-        f'[columns.{name}]\nrole = "{role}"\n'
-        for name, role in [("id", "identifier"), ("wage", "keep"), ("note", "ignore"), ("town", "keep")]
+    text = (
+        AGE
+        + SENSITIVE
+        + "".join(
+            f'[columns.{name}]\nrole = "{role}"\n'
+            for name, role in [("id", "identifier"), ("wage", "keep"), ("note", "ignore"), ("town", "keep")]
+        )
     )
     schema = loaded(tmp_path, 'name = "people"\nmissing = ["?"]\n' + text)
     assert (schema.name, schema.missing, schema.keep) == ("people", ("?",), ("wage", "town"))
@@ -92,7 +96,7 @@ WRONG_FILES = {
     "there are no [columns.NAME] entries": "",
     "'colums' has no meaning here": "[colums.age]\n",
     'no column with role = "quasi"': SENSITIVE,
-    "exactly one column must have role = \"sensitive\"; the schema has none": AGE,
+    'exactly one column must have role = "sensitive"; the schema has none': AGE,
     "the schema has 'job' and 'wage'": AGE + SENSITIVE + SENSITIVE.replace("job", "wage"),
     "the sensitive column 'job' has one value": AGE + SENSITIVE.replace(', "clerk"', ""),
     "has 1001 values, more than 1000": AGE + '[columns.job]\nrole="sensitive"\nkind="numeric"\nmin=0\nmax=1000\n',

@@ -12,20 +12,37 @@ import pytest
 
 import sfumato
 from brute_force import small_table
-from sfumato.attacks.belief import revealing
+from sfumato.measures.attacks.belief import revealing
+from sfumato.measures.measure import MEASURES
 from sfumato.methods import Anatomy, Mondrian
 from sfumato.trials.document import document
 from sfumato.trials.frontier import Frontier, frontier
-from sfumato.trials.measure import MEASURES
 
 TOP = {
-    "format", "sfumato", "created", "table", "measures", "default_pair", "trials", "refused", "efficient",
+    "format",
+    "sfumato",
+    "created",
+    "table",
+    "measures",
+    "default_pair",
+    "trials",
+    "refused",
+    "efficient",
     "recommendation",
 }
 TABLE = {"name", "rows", "quasi", "sensitive", "sensitive_shares", "unique_share", "from_data"}
 MEASURE = {"title", "direction", "unit", "family", "sentence", "range", "scale"}
 TRIAL = {
-    "id", "method", "label", "series", "recoding", "parameters", "claim", "endpoint", "measures", "intervals",
+    "id",
+    "method",
+    "label",
+    "series",
+    "recoding",
+    "parameters",
+    "claim",
+    "endpoint",
+    "measures",
+    "intervals",
     "seconds",
 }
 RECOMMENDATION = {"trial", "rule", "constraints", "why", "recipient", "adversary", "figures"}
@@ -80,8 +97,12 @@ def test_every_trial_is_there_with_its_values(front: Frontier, written: dict[str
         assert bool(entry["intervals"]) == trial.make().randomized
     recodings = {entry["label"]: entry["recoding"] for entry in written["trials"]}
     assert recodings == {
-        "Original table": None, "Full suppression": None, "Mondrian k=3": "generalize", "Mondrian k=10": "generalize",
-        "Mondrian k=3 (bucketized)": "bucketize", "Anatomy l=2": "bucketize",
+        "Original table": None,
+        "Full suppression": None,
+        "Mondrian k=3": "generalize",
+        "Mondrian k=10": "generalize",
+        "Mondrian k=3 (bucketized)": "bucketize",
+        "Anatomy l=2": "bucketize",
     }
     assert [entry["label"] for entry in written["refused"]] == ["Anatomy l=5"]
     assert "5-diverse" in written["refused"][0]["reason"]

@@ -10,17 +10,17 @@ import pytest
 import sfumato.trials.runner as runner
 from brute_force import dominated, small_table
 from sfumato.errors import ParameterError
+from sfumato.measures.measure import MEASURES
 from sfumato.methods import METHODS, Anatomy, Method, Mondrian
 from sfumato.trials.dominance import ROUNDING
 from sfumato.trials.frontier import STORE_NAME, Frontier, default_methods, frontier
-from sfumato.trials.measure import MEASURES
 from sfumato.trials.trial import Trial, trial_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from sfumato.engines import Table
+    from sfumato.data import Table
 
 SOME: list[Method] = [Mondrian(k=k) for k in (2, 5, 10, 20)] + [Anatomy(l=2), Anatomy(l=5)]
 

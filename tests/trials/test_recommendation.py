@@ -10,21 +10,32 @@ from hypothesis import strategies as st
 
 from brute_force import small_table
 from sfumato.errors import ParameterError, UnsatisfiableError
+from sfumato.measures.measure import MEASURES
 from sfumato.trials.frontier import Frontier, frontier
-from sfumato.trials.measure import MEASURES
 from sfumato.trials.recommendation import JUDGED
 from sfumato.trials.trial import Trial
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sfumato.engines import Table
+    from sfumato.data import Table
     from sfumato.trials.recommendation import Recommendation
 
 PLAIN = {
-    "smallest_class": 5.0, "realized_l": 2.0, "singled_out": 0.0, "ncp": 0.25, "classes": 12.0, "average_class": 7.5,
-    "breach": 0.5, "query_error": 0.125, "mean_query_error": 0.375, "guessed_right": 0.4375,
-    "empirical_privacy": 0.8125, "confident_guesses": 0.6875, "mean_p_loss": 0.0625, "unique_matches": 3.0,
+    "smallest_class": 5.0,
+    "realized_l": 2.0,
+    "singled_out": 0.0,
+    "ncp": 0.25,
+    "classes": 12.0,
+    "average_class": 7.5,
+    "breach": 0.5,
+    "query_error": 0.125,
+    "mean_query_error": 0.375,
+    "guessed_right": 0.4375,
+    "empirical_privacy": 0.8125,
+    "confident_guesses": 0.6875,
+    "mean_p_loss": 0.0625,
+    "unique_matches": 3.0,
 }
 TABLE = small_table()
 LIMITED = st.sampled_from(["max_p_loss", "max_breach", "max_query_error"])

@@ -14,20 +14,24 @@ import pytest
 
 from brute_force import small_table
 from sfumato.errors import SfumatoError
+from sfumato.measures.measure import MEASURES, measure
+from sfumato.mechanisms.noise import SimulatedSource
 from sfumato.methods import Anatomy, FullSuppression, Method, Mondrian, Original
-from sfumato.privacy.noise import SimulatedSource
 from sfumato.trials import runner
-from sfumato.trials.measure import MEASURES, measure
 from sfumato.trials.runner import run_trials
 from sfumato.trials.trial import SEEDS, Trial, run_trial
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sfumato.engines import Table
+    from sfumato.data import Table
 
 METHODS: list[Method] = [
-    Original(), FullSuppression(), Mondrian(k=5), Mondrian(k=3, t=0.2, recoding="bucketize"), Anatomy(l=2),
+    Original(),
+    FullSuppression(),
+    Mondrian(k=5),
+    Mondrian(k=3, t=0.2, recoding="bucketize"),
+    Anatomy(l=2),
     Anatomy(l=5),
 ]
 STUDENT_95_TWO_DEGREES = 0.95 * (2 / (1 - 0.95**2)) ** 0.5

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sfumato.trials.measure import MEASURES
+from sfumato.measures.measure import MEASURES
 from sfumato.trials.store import TrialStore
 from sfumato.trials.trial import Trial
 
@@ -18,8 +18,11 @@ if TYPE_CHECKING:
 
 def trial(k: int, value: float = 0.1) -> Trial:
     return Trial(
-        method="mondrian", parameters={"k": k}, measures=dict.fromkeys(MEASURES, value),
-        intervals={"p_loss": [0.1, 1 / 3]}, seconds=0.25,
+        method="mondrian",
+        parameters={"k": k},
+        measures=dict.fromkeys(MEASURES, value),
+        intervals={"p_loss": [0.1, 1 / 3]},
+        seconds=0.25,
     )
 
 
@@ -57,9 +60,7 @@ def test_a_line_cut_short_by_a_crash_loses_no_other(store: TrialStore, kept: int
     assert store.load() == [*survived, trial(4), trial(5)]
 
 
-def test_lines_of_other_tables_and_versions_are_passed_over(
-    store: TrialStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lines_of_other_tables_and_versions_are_passed_over(store: TrialStore, monkeypatch: pytest.MonkeyPatch) -> None:
     store.add(trial(2))
     TrialStore(store.path, "table two").add(trial(3))
     with monkeypatch.context() as older:

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brute_force import small_table
-from sfumato.attacks.belief import revealing
+from sfumato.measures.attacks.belief import revealing
+from sfumato.measures.measure import MEASURES
 from sfumato.methods import Mondrian
 from sfumato.trials.frontier import frontier
-from sfumato.trials.measure import MEASURES
 from sfumato.trials.recommendation import JUDGED
 from sfumato.trials.verdict import References, judge
 
@@ -23,7 +23,9 @@ def references(draw: st.DrawFn) -> References:
         return {name: draw(st.floats(0.01, 2)) for name in MEASURES}
 
     return References(
-        original=ends(), suppressed=ends(), least_revealing=draw(st.floats(0.05, 0.69)),
+        original=ends(),
+        suppressed=ends(),
+        least_revealing=draw(st.floats(0.05, 0.69)),
         baseline_guess=draw(st.floats(0.05, 0.95)),
     )
 

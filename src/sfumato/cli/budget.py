@@ -102,8 +102,13 @@ def cap(
 def export(
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", show_default=False,
-                     help="A new file, as JSON if its name ends so; without it, standard output."),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            show_default=False,
+            help="A new file, as JSON if its name ends so; without it, standard output.",
+        ),
     ] = None,
     ledger: LedgerFile = None,
     as_json: Json = False,
@@ -134,8 +139,12 @@ def charge(release: Release, ledger: Ledger) -> dict[str, Any] | None:
     entry = ledger.entry(release.provenance.id)
     account = ledger.account(entry.data_set)
     return {
-        "id": entry.release, "data_set": entry.data_set, **_amounts(entry.cost), **_limits(account),
-        "ledger": str(ledger.path), "sentence": f"Charged: {_words(entry.cost, '')}. {_standing(account)}",
+        "id": entry.release,
+        "data_set": entry.data_set,
+        **_amounts(entry.cost),
+        **_limits(account),
+        "ledger": str(ledger.path),
+        "sentence": f"Charged: {_words(entry.cost, '')}. {_standing(account)}",
     }
 
 
@@ -181,8 +190,11 @@ def _show_accounts(accounts: list[Account], ledger: Ledger) -> None:
         ("data set", "spent", "cap", "left", "entries", "reserved"),
         [
             (
-                account.data_set, _words(account.spent, ""), _words(account.cap, "none"),
-                _words(account.left, "no limit"), str(len(account.entries)),
+                account.data_set,
+                _words(account.spent, ""),
+                _words(account.cap, "none"),
+                _words(account.left, "no limit"),
+                str(len(account.entries)),
                 f"{account.reserved} not settled" if account.reserved else "",
             )
             for account in accounts
@@ -231,15 +243,22 @@ def _limits(account: Account) -> dict[str, Any]:
 
 def _figures(account: Account) -> dict[str, Any]:
     return {
-        "data_set": account.data_set, **_limits(account), "reserved": account.reserved,
+        "data_set": account.data_set,
+        **_limits(account),
+        "reserved": account.reserved,
         "entries": [_plain(entry) for entry in account.entries],
     }
 
 
 def _plain(entry: Entry) -> dict[str, Any]:
     return {
-        "release": entry.release, "state": entry.state, **_amounts(entry.cost), "method": entry.method,
-        "folder": entry.folder, "reserved_at": entry.reserved_at, "settled_at": entry.settled_at,
+        "release": entry.release,
+        "state": entry.state,
+        **_amounts(entry.cost),
+        "method": entry.method,
+        "folder": entry.folder,
+        "reserved_at": entry.reserved_at,
+        "settled_at": entry.settled_at,
     }
 
 
@@ -253,8 +272,17 @@ def _csv(accounts: list[Account]) -> str:
     )
     for account in accounts:
         for entry in account.entries:
-            writer.writerow((
-                entry.data_set, entry.release, entry.state, digits(entry.cost.epsilon), digits(entry.cost.delta),
-                entry.method, entry.folder, entry.reserved_at, entry.settled_at or "",
-            ))
+            writer.writerow(
+                (
+                    entry.data_set,
+                    entry.release,
+                    entry.state,
+                    digits(entry.cost.epsilon),
+                    digits(entry.cost.delta),
+                    entry.method,
+                    entry.folder,
+                    entry.reserved_at,
+                    entry.settled_at or "",
+                )
+            )
     return text.getvalue()

@@ -14,7 +14,7 @@ from sfumato.cli.study import Study
 from sfumato.files import place
 
 if TYPE_CHECKING:
-    from sfumato.engines import Table
+    from sfumato.data import Table
     from sfumato.trials.frontier import Frontier
 
 EXAMPLE = "sfumato demo --rows 2000 -o sfumato-demo"
@@ -27,16 +27,16 @@ def command(
     rows: Annotated[
         int, typer.Option("--rows", min=FEWEST_ROWS, max=MOST_ROWS, help="How many residents the town has.")
     ] = 5_000,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where to write everything.")
-    ] = Path("sfumato-demo"),
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where to write everything.")] = Path(
+        "sfumato-demo"
+    ),
 ) -> None:
     """See the whole story on built-in data, in under a minute.
 
     A made-up town is written to the folder; every method is tried on it, attacked and used; the recommended release is
     published, verified and asked. Running it again replaces only what it wrote itself.
     """
-    from sfumato.engines import read
+    from sfumato.data import read
 
     study = Study(folder=output)
     data, schema = _write_town(study, rows)

@@ -15,7 +15,7 @@ from sfumato.cli.study import MEASURES, Study
 from sfumato.files import place
 
 if TYPE_CHECKING:
-    from sfumato.engines import Table
+    from sfumato.data import Table
     from sfumato.methods import Method
     from sfumato.release import Release
     from sfumato.schema import Schema
@@ -30,13 +30,15 @@ def command(
     output: Annotated[
         Path,
         typer.Option(
-            "--output", "-o", metavar="FOLDER", show_default=False,
+            "--output",
+            "-o",
+            metavar="FOLDER",
+            show_default=False,
             help="Where to write the report, the trials and, in a folder of its own, the release.",
         ),
     ],
     schema: Annotated[
-        Path | None,
-        typer.Option("--schema", metavar="TOML", show_default=False, help="The schema of the table."),
+        Path | None, typer.Option("--schema", metavar="TOML", show_default=False, help="The schema of the table.")
     ] = None,
     sensitive: Sensitive = None,
     quasi: Quasi = None,
@@ -91,10 +93,15 @@ def command(
         chosen = recommendation.trial.make()
         claim = release.claim if release else chosen.claim
         about = {"label": chosen.label, "claim": claim.spec(), "sentence": claim.sentence()}
-        print_json({
-            **about, **recommendation.spec(), "files": list(map(str, files)),
-            "release": str(study.release) if release else None, "charge": charged,
-        })
+        print_json(
+            {
+                **about,
+                **recommendation.spec(),
+                "files": list(map(str, files)),
+                "release": str(study.release) if release else None,
+                "charge": charged,
+            }
+        )
     else:
         show_recommendation(recommendation)
         show_charge(charged)
@@ -102,15 +109,13 @@ def command(
 
 
 def _read(file: Path, schema: Schema) -> Table:
-    from sfumato.engines import read
+    from sfumato.data import read
 
     return read(file, schema)
 
 
-def _schema(
-    file: Path, schema: Path | None, sensitive: str | None, quasi: tuple[str, ...], output: Path
-) -> Schema:
-    from sfumato.engines.propose import propose, to_toml
+def _schema(file: Path, schema: Path | None, sensitive: str | None, quasi: tuple[str, ...], output: Path) -> Schema:
+    from sfumato.data.propose import propose, to_toml
     from sfumato.errors import ParameterError
     from sfumato.schema import Schema
 
@@ -130,7 +135,7 @@ def _schema(
 
 
 def _keep_proposal(schema: Schema, output: Path) -> Path:
-    from sfumato.engines.propose import to_toml
+    from sfumato.data.propose import to_toml
 
     place(output / PROPOSED, to_toml(schema))
     return output / PROPOSED
@@ -165,6 +170,9 @@ def show_recommendation(recommendation: Recommendation) -> None:
 def _show_files(study: Study, release: Release | None) -> None:
     if release:
         say(f"The release, to publish: {study.release}")
-    say(f"For your eyes only, the trials and what the release measures: {study.trials}, "
-        f"{study.folder / MEASURES}" if release else f"For your eyes only, the trials: {study.trials}")
+    say(
+        f"For your eyes only, the trials and what the release measures: {study.trials}, {study.folder / MEASURES}"
+        if release
+        else f"For your eyes only, the trials: {study.trials}"
+    )
     say(f"For your eyes only, the report: {study.report}")

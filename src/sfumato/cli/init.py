@@ -26,7 +26,10 @@ def command(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", metavar="TOML", show_default=False,
+            "--output",
+            "-o",
+            metavar="TOML",
+            show_default=False,
             help="Where to write the schema; by default the name of the table with .toml, in this folder.",
         ),
     ] = None,
@@ -36,7 +39,7 @@ def command(
 
     Bounds and categories are read off the rows and marked so: replace them by what is public knowledge.
     """
-    from sfumato.engines.propose import propose, to_toml
+    from sfumato.data.propose import propose, to_toml
     from sfumato.errors import ParameterError
 
     target = output or Path(f"{file.name.split('.')[0] or 'schema'}.toml")

@@ -11,10 +11,10 @@ from sfumato.cli.options import File, Json, SchemaFile
 from sfumato.cli.show import BETTER, explained, heading, measurements, number, print_json, say
 
 if TYPE_CHECKING:
-    from sfumato.measurement import Measurement
+    from sfumato.measures.measurement import Measurement
+    from sfumato.measures.workloads.base import Workload
     from sfumato.release import Release
     from sfumato.schema import Schema
-    from sfumato.workloads.base import Workload
 
 EXAMPLE = "sfumato measure people.csv release --schema people.toml"
 FAMILIES = {
@@ -29,7 +29,8 @@ def command(
     release: Annotated[
         Path,
         typer.Argument(
-            metavar="RELEASE", show_default=False,
+            metavar="RELEASE",
+            show_default=False,
             help="A release folder, or a CSV or Parquet file that another tool anonymized.",
         ),
     ],
@@ -37,14 +38,18 @@ def command(
     test: Annotated[
         Path | None,
         typer.Option(
-            "--test", metavar="FILE", show_default=False,
+            "--test",
+            metavar="FILE",
+            show_default=False,
             help="Rows held out from the release; learners trained on it predict their sensitive values.",
         ),
     ] = None,
     clusters: Annotated[
         int | None,
         typer.Option(
-            "--clusters", min=2, show_default=False,
+            "--clusters",
+            min=2,
+            show_default=False,
             help="Compare so many clusters of the release with those of the original.",
         ),
     ] = None,
@@ -55,8 +60,8 @@ def command(
     The release may be a file that another tool made. The figures are computed on the real data: they are for
     the publisher and not to be published.
     """
-    from sfumato.engines import read
-    from sfumato.trials.measure import measure
+    from sfumato.data import read
+    from sfumato.measures.measure import measure
 
     table = read(file, schema)
     published, suppressed = _read_release(release, table.schema)
@@ -75,16 +80,16 @@ def command(
 
 def _workloads(schema: Schema, test: Path | None, clusters: int | None) -> tuple[Workload, ...]:
     """The usual workloads, and those that were asked for."""
-    from sfumato.engines import read
-    from sfumato.workloads import WORKLOADS
+    from sfumato.data import read
+    from sfumato.measures.workloads import WORKLOADS
 
     found = tuple(WORKLOADS)
     if test is not None:
-        from sfumato.workloads.learning import HeldOut
+        from sfumato.measures.workloads.learning import HeldOut
 
         found = (*found, HeldOut(test=read(test, schema)))
     if clusters is not None:
-        from sfumato.workloads.clustering import MatchPoint
+        from sfumato.measures.workloads.clustering import MatchPoint
 
         found = (*found, MatchPoint(clusters=clusters))
     return found

@@ -7,23 +7,20 @@ from typing import Annotated
 
 import typer
 
-File = Annotated[
-    Path, typer.Argument(metavar="FILE", show_default=False, help="The table: CSV (.gz too) or Parquet.")
-]
-ReleaseFolder = Annotated[
-    Path, typer.Argument(metavar="RELEASE", show_default=False, help="A release folder.")
-]
+File = Annotated[Path, typer.Argument(metavar="FILE", show_default=False, help="The table: CSV (.gz too) or Parquet.")]
+ReleaseFolder = Annotated[Path, typer.Argument(metavar="RELEASE", show_default=False, help="A release folder.")]
 SchemaFile = Annotated[
     Path, typer.Option("--schema", metavar="TOML", show_default=False, help="The schema of the table.")
 ]
 Sensitive = Annotated[
-    str | None,
-    typer.Option("--sensitive", metavar="COLUMN", show_default=False, help="The sensitive column."),
+    str | None, typer.Option("--sensitive", metavar="COLUMN", show_default=False, help="The sensitive column.")
 ]
 Quasi = Annotated[
     list[str] | None,
     typer.Option(
-        "--quasi", metavar="A,B,C", show_default=False,
+        "--quasi",
+        metavar="A,B,C",
+        show_default=False,
         help="Columns that others may know about a person; without any, columns with few values are taken.",
     ),
 ]
@@ -31,7 +28,9 @@ Parquet = Annotated[bool, typer.Option("--parquet", help="Write the release as P
 LedgerFile = Annotated[
     Path | None,
     typer.Option(
-        "--ledger", metavar="FILE", show_default=False,
+        "--ledger",
+        metavar="FILE",
+        show_default=False,
         help="The ledger of what has been spent; without it, the one that SFUMATO_LEDGER names, or your own.",
     ),
 ]

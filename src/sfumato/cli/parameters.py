@@ -14,9 +14,7 @@ if TYPE_CHECKING:
 DiversityForm = Literal["probabilistic", "distinct", "entropy", "recursive"]
 LARGEST_WHOLE = 2.0**53
 _OPTIONS_OF = {
-    "mondrian": {
-        "k", "l", "l_form", "c", "t", "distance", "delta", "alpha", "beta", "enhanced", "cut", "recoding",
-    },
+    "mondrian": {"k", "l", "l_form", "c", "t", "distance", "delta", "alpha", "beta", "enhanced", "cut", "recoding"}
 }
 _SUCH_AS = {"l": "3", "epsilon": "1", "height": "6", "h": "100", "utility": "ncp", "degree": "2"}
 _NEEDED_BY = {"l_form": "l", "c": "l", "distance": "t", "alpha": "k", "enhanced": "beta"}

@@ -30,7 +30,9 @@ def command(
     method: Annotated[
         str,
         typer.Option(
-            "--method", metavar="NAME", show_default=False,
+            "--method",
+            metavar="NAME",
+            show_default=False,
             help="mondrian, anatomy, suppression (the sensitive column alone) or original (no protection). "
             "Differentially private, with --epsilon: quad-tree, kd-tree, hybrid-tree, privtree, diffmulti, diffgen, "
             "rps, dpcube, privbayes or marginals. For sensitive values alone: dirichlet, with (epsilon, delta), "
@@ -38,8 +40,7 @@ def command(
         ),
     ],
     output: Annotated[
-        Path,
-        typer.Option("--output", "-o", metavar="FOLDER", show_default=False, help="A new folder for the release."),
+        Path, typer.Option("--output", "-o", metavar="FOLDER", show_default=False, help="A new folder for the release.")
     ],
     k: Annotated[int | None, typer.Option("--k", help="k-anonymity: at least k people in a class.")] = None,
     l: Annotated[float | None, typer.Option("--l", help="l-diversity, in the form that --l-form names.")] = None,
@@ -55,27 +56,38 @@ def command(
     t: Annotated[float | None, typer.Option("--t", help="t-closeness: no class farther from the table.")] = None,
     distance: Annotated[
         Literal["equal", "ordered", "hierarchical", "jensen-shannon"] | None,
-        typer.Option("--distance", help="How --t measures: earth mover's with a ground distance (equal is the "
-                     "default), or Jensen-Shannon."),
+        typer.Option(
+            "--distance",
+            help="How --t measures: earth mover's with a ground distance (equal is the default), or Jensen-Shannon.",
+        ),
     ] = None,
-    delta: Annotated[float | None, typer.Option("--delta", help="delta-disclosure: bounds log ratios. For mst and "
-                                                         "dirichlet, how likely their promise may fail.")] = None,
+    delta: Annotated[
+        float | None,
+        typer.Option(
+            "--delta",
+            help="delta-disclosure: bounds log ratios. For mst and dirichlet, how likely their promise may fail.",
+        ),
+    ] = None,
     alpha: Annotated[
         float | None, typer.Option("--alpha", help="With --k, (alpha,k)-anonymity: the largest share of a value.")
     ] = None,
     beta: Annotated[float | None, typer.Option("--beta", help="beta-likeness: bounds relative gains.")] = None,
-    enhanced: Annotated[
-        bool, typer.Option("--enhanced", help="With --beta, enhanced beta-likeness.")
-    ] = False,
+    enhanced: Annotated[bool, typer.Option("--enhanced", help="With --beta, enhanced beta-likeness.")] = False,
     cut: Annotated[
         Literal["ncp", "median"] | None,
-        typer.Option("--cut", help="How Mondrian cuts: for the least information loss (ncp, the default), or at "
-                     "the median of the widest axis."),
+        typer.Option(
+            "--cut",
+            help="How Mondrian cuts: for the least information loss (ncp, the default), or at "
+            "the median of the widest axis.",
+        ),
     ] = None,
     recoding: Annotated[
         Literal["generalize", "bucketize"] | None,
-        typer.Option("--recoding", help="Publish generalized rows (the default), or exact quasi-identifiers with "
-                     "the sensitive values per bucket."),
+        typer.Option(
+            "--recoding",
+            help="Publish generalized rows (the default), or exact quasi-identifiers with "
+            "the sensitive values per bucket.",
+        ),
     ] = None,
     epsilon: Annotated[
         float | None, typer.Option("--epsilon", help="Differential privacy: what the release may cost.")
@@ -94,13 +106,18 @@ def command(
     ] = None,
     mechanism: Annotated[
         Literal["randomized-response", "geometric", "laplace"] | None,
-        typer.Option("--mechanism", help="What local noise is: randomized response (the default), or noise that keeps "
-                     "near values near."),
+        typer.Option(
+            "--mechanism",
+            help="What local noise is: randomized response (the default), or noise that keeps near values near.",
+        ),
     ] = None,
     rows: Annotated[
         Literal["generalized", "synthetic"] | None,
-        typer.Option("--rows", help="Publish noisy counts as rows generated from them: the boxes as they are, or "
-                     "exact values drawn inside them."),
+        typer.Option(
+            "--rows",
+            help="Publish noisy counts as rows generated from them: the boxes as they are, or "
+            "exact values drawn inside them.",
+        ),
     ] = None,
     ledger: LedgerFile = None,
     parquet: Parquet = False,
@@ -112,14 +129,30 @@ def command(
     and written to a new folder. What a differentially private release costs is charged to the ledger before noise is
     drawn; see sfumato budget.
     """
-    from sfumato.engines import read
-    from sfumato.methods.publication import publish_to
+    from sfumato.data import read
     from sfumato.privacy.ledger import Ledger
+    from sfumato.publish.publication import publish_to
 
     parameters = Parameters(
-        k=k, l=l, l_form=l_form, c=c, t=t, distance=distance, delta=delta, alpha=alpha, beta=beta,
-        enhanced=enhanced or None, cut=cut, recoding=recoding, epsilon=epsilon, height=height, h=h, utility=utility,
-        degree=degree, levels=levels, mechanism=mechanism,
+        k=k,
+        l=l,
+        l_form=l_form,
+        c=c,
+        t=t,
+        distance=distance,
+        delta=delta,
+        alpha=alpha,
+        beta=beta,
+        enhanced=enhanced or None,
+        cut=cut,
+        recoding=recoding,
+        epsilon=epsilon,
+        height=height,
+        h=h,
+        utility=utility,
+        degree=degree,
+        levels=levels,
+        mechanism=mechanism,
     )
     chosen = method_from(method, parameters)
     book = Ledger(ledger)
@@ -136,8 +169,8 @@ def publish_recommended(
     study: Study, recommendation: Recommendation, ledger: Ledger, *, parquet: bool = False
 ) -> Release:
     """Write the recommended release in place of a study's earlier one, and what it measures beside it."""
-    from sfumato.methods.publication import settle
-    from sfumato.trials.measure import measure
+    from sfumato.measures.measure import measure
+    from sfumato.publish.publication import settle
 
     release = recommendation.publish(ledger=ledger, folder=study.release)
     measured = measurements(measure(recommendation.frontier.table, release))

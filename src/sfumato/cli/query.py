@@ -17,7 +17,8 @@ def command(
     conditions: Annotated[
         str,
         typer.Argument(
-            metavar="CONDITIONS", show_default=False,
+            metavar="CONDITIONS",
+            show_default=False,
             help="Conditions joined by and: = != < <= > >=, in (a, b), not in (a, b), between a and b, is missing.",
         ),
     ],

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from sfumato.measurement import Measurement
+    from sfumato.measures.measurement import Measurement
     from sfumato.trials.trial import Trial
 
 UNWRAPPED = 100_000
@@ -138,9 +138,7 @@ def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     console = screen(notes=True)
-    shown = (
-        TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-    )
+    shown = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*shown, console=console, disable=not console.is_terminal, transient=True) as progress:
         task = progress.add_task("starting", total=None)
         yield lambda text, done, total: progress.update(task, description=text, completed=done, total=total)

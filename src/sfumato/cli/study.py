@@ -18,7 +18,7 @@ from sfumato.errors import ParameterError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sfumato.engines import Table
+    from sfumato.data import Table
     from sfumato.methods import Method
     from sfumato.trials.frontier import Frontier
     from sfumato.trials.trial import Trial

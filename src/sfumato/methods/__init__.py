@@ -5,30 +5,45 @@ from __future__ import annotations
 from typing import Any
 
 from sfumato.errors import ParameterError
-from sfumato.methods.anatomy import Anatomy
 from sfumato.methods.base import DPMethod, Method
-from sfumato.methods.diffgen import DiffGen
-from sfumato.methods.diffmulti import DiffMulti
-from sfumato.methods.dirichlet import Dirichlet
-from sfumato.methods.dpcube import DPCube
-from sfumato.methods.endpoints import FullSuppression, Original
-from sfumato.methods.hybrid_tree import HybridTree
-from sfumato.methods.kd_tree import KDTree
-from sfumato.methods.local_noise import LocalNoise
-from sfumato.methods.marginals import Marginals
-from sfumato.methods.mondrian import Mondrian
-from sfumato.methods.mst import MST
-from sfumato.methods.privbayes import PrivBayes
-from sfumato.methods.privtree import PrivTree
-from sfumato.methods.quad_tree import QuadTree
-from sfumato.methods.rps import RPS
+from sfumato.methods.models.marginals import Marginals
+from sfumato.methods.models.mst import MST
+from sfumato.methods.models.privbayes import PrivBayes
+from sfumato.methods.partition.anatomy import Anatomy
+from sfumato.methods.partition.endpoints import FullSuppression, Original
+from sfumato.methods.partition.mondrian import Mondrian
+from sfumato.methods.randomize.dirichlet import Dirichlet
+from sfumato.methods.randomize.local_noise import LocalNoise
+from sfumato.methods.trees.diffgen import DiffGen
+from sfumato.methods.trees.diffmulti import DiffMulti
+from sfumato.methods.trees.dpcube import DPCube
+from sfumato.methods.trees.hybrid_tree import HybridTree
+from sfumato.methods.trees.kd_tree import KDTree
+from sfumato.methods.trees.privtree import PrivTree
+from sfumato.methods.trees.quad_tree import QuadTree
+from sfumato.methods.trees.rps import RPS
 from sfumato.privacy.requirements import parse_requirement
 
 METHODS: dict[str, type[Method]] = {
     kind.name: kind
     for kind in (
-        Original, FullSuppression, Mondrian, Anatomy, QuadTree, KDTree, HybridTree, PrivTree, RPS, DiffMulti, DiffGen,
-        DPCube, PrivBayes, Marginals, MST, Dirichlet, LocalNoise,
+        Original,
+        FullSuppression,
+        Mondrian,
+        Anatomy,
+        QuadTree,
+        KDTree,
+        HybridTree,
+        PrivTree,
+        RPS,
+        DiffMulti,
+        DiffGen,
+        DPCube,
+        PrivBayes,
+        Marginals,
+        MST,
+        Dirichlet,
+        LocalNoise,
     )
 }
 
@@ -53,7 +68,26 @@ def make_method(name: str, parameters: dict[str, Any]) -> Method:
 
 
 __all__ = [
-    "METHODS", "MST", "RPS", "Anatomy", "DPCube", "DPMethod", "DiffGen", "DiffMulti", "Dirichlet", "FullSuppression",
-    "HybridTree", "KDTree", "LocalNoise", "Marginals", "Method", "Mondrian", "Original", "PrivBayes", "PrivTree",
-    "QuadTree", "find_method", "make_method",
+    "METHODS",
+    "MST",
+    "RPS",
+    "Anatomy",
+    "DPCube",
+    "DPMethod",
+    "DiffGen",
+    "DiffMulti",
+    "Dirichlet",
+    "FullSuppression",
+    "HybridTree",
+    "KDTree",
+    "LocalNoise",
+    "Marginals",
+    "Method",
+    "Mondrian",
+    "Original",
+    "PrivBayes",
+    "PrivTree",
+    "QuadTree",
+    "find_method",
+    "make_method",
 ]

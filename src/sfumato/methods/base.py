@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+from sfumato.data import Table
 from sfumato.errors import ParameterError
-from sfumato.privacy.budget import Budget
-from sfumato.privacy.claims import PureDP
-from sfumato.privacy.loss import Pure, exact
-from sfumato.privacy.noise import Source, SystemSource
+from sfumato.mechanisms.budget import Budget
+from sfumato.mechanisms.noise import Source, SystemSource
+from sfumato.privacy.claims import Claim, Differential, PureDP
+from sfumato.privacy.loss import Loss, Pure, exact
 from sfumato.release.release import Provenance, Release
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from sfumato.engines import Table
-    from sfumato.privacy.claims import Claim, Differential
-    from sfumato.privacy.loss import Loss
 
 EPSILON_GRID = (0.1, 0.3, 1.0, 3.0)
 """The settings at which every differentially private method is tried."""

@@ -5,14 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from math import inf
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 from sfumato.errors import ReleaseError
-from sfumato.privacy.requirements import Requirement, parse_requirement
-
-if TYPE_CHECKING:
-    from sfumato.privacy.requirements import Population
-    from sfumato.privacy.requirements.base import Counts
+from sfumato.privacy.requirements import Population, Requirement, parse_requirement
+from sfumato.privacy.requirements.base import Counts
 
 CLASSES = "people in a class have the same published quasi-identifiers"
 BUCKETS = "quasi-identifiers are published exactly and hide nobody's presence; sensitive values stand per bucket"
@@ -29,7 +26,8 @@ CHANGES: dict[Neighbours, str] = {
     "replace-origin": "where any one person comes from",
 }
 GROUPS: dict[Neighbours, str] = {
-    "replace-sensitive": "group of people with the same public values", "replace-origin": "destination",
+    "replace-sensitive": "group of people with the same public values",
+    "replace-origin": "destination",
 }
 DIFFERENTIAL_ASSUMPTIONS = (
     "every person has at most one row",
@@ -163,8 +161,10 @@ class LocalDP(PureDP):
     assumptions: tuple[str, ...] = LOCAL_ASSUMPTIONS
 
     def sentence(self) -> str:
-        near = "" if self.per_step is None else (
-            f"; values that are d steps apart, by a factor of at most e^({self.per_step:.12g} d)"
+        near = (
+            ""
+            if self.per_step is None
+            else (f"; values that are d steps apart, by a factor of at most e^({self.per_step:.12g} d)")
         )
         return (
             "whoever holds the reports, any one person's value changes the probability of what they report by a "
@@ -267,10 +267,10 @@ def _differential(spec: Any) -> Differential:
         return PureDP(epsilon=spec["epsilon"], neighbours=spec["neighbours"], assumptions=assumptions)
     if spec["claim"] == LocalDP.kind:
         return LocalDP(
-            epsilon=spec["epsilon"], per_step=spec.get("per_step"), neighbours=spec["neighbours"],
+            epsilon=spec["epsilon"],
+            per_step=spec.get("per_step"),
+            neighbours=spec["neighbours"],
             assumptions=assumptions,
         )
     kind = ProbabilisticDP if spec["claim"] == ProbabilisticDP.kind else ApproximateDP
-    return kind(
-        epsilon=spec["epsilon"], failing=spec["delta"], neighbours=spec["neighbours"], assumptions=assumptions
-    )
+    return kind(epsilon=spec["epsilon"], failing=spec["delta"], neighbours=spec["neighbours"], assumptions=assumptions)

@@ -5,17 +5,15 @@ Each takes `p` (m, values) and `q` (values) or (m, values), both summing to one,
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import rel_entr
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from sfumato.schema import Axis
 
-    from sfumato.schema import Axis
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 Distance = Literal["jensen-shannon", "equal", "ordered", "hierarchical"]
 

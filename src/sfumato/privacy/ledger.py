@@ -11,19 +11,17 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NoReturn
+from typing import Literal, NoReturn
 
 from sfumato.errors import BudgetError, LedgerError, ParameterError
 from sfumato.privacy.loss import Approximate, exact
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 FORMAT = 1
 APPLICATION = int.from_bytes(b"Sfum", "big")
@@ -286,8 +284,14 @@ def _account(connection: sqlite3.Connection, data_set: str) -> Account:
     rows = connection.execute(f"SELECT {COLUMNS} FROM entries WHERE data_set = ? ORDER BY number", (data_set,))
     entries = tuple(
         Entry(
-            release=release, data_set=name, cost=Approximate(Fraction(epsilon), Fraction(delta)),
-            method=method, folder=folder, state=state, reserved_at=reserved_at, settled_at=settled_at,
+            release=release,
+            data_set=name,
+            cost=Approximate(Fraction(epsilon), Fraction(delta)),
+            method=method,
+            folder=folder,
+            state=state,
+            reserved_at=reserved_at,
+            settled_at=settled_at,
         )
         for release, name, epsilon, delta, method, folder, state, reserved_at, settled_at in rows
     )

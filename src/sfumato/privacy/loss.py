@@ -29,9 +29,7 @@ def exact(number: float | int | Fraction | str, name: str = "epsilon") -> Fracti
     except (ValueError, ZeroDivisionError) as error:
         raise ParameterError(f"{name} is {repr(number)[:LONGEST]}; expected a number above 0") from error
     if not 0 < found <= LARGEST:
-        raise ParameterError(
-            f"{name} is {str(number)[:LONGEST]}; expected a number above 0 and at most {LARGEST:,}"
-        )
+        raise ParameterError(f"{name} is {str(number)[:LONGEST]}; expected a number above 0 and at most {LARGEST:,}")
     return found
 
 

@@ -7,6 +7,14 @@ from sfumato.release.query import Query, parse_query
 from sfumato.release.release import Layout, Provenance, Release
 
 __all__ = [
-    "Boxes", "Layout", "Provenance", "Published", "Query", "Release", "load_release", "parse_query",
-    "read_published", "save_release",
+    "Boxes",
+    "Layout",
+    "Provenance",
+    "Published",
+    "Query",
+    "Release",
+    "load_release",
+    "parse_query",
+    "read_published",
+    "save_release",
 ]

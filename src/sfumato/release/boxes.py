@@ -5,20 +5,14 @@ Published classes, exact points, queries and large populations are all boxes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sfumato.schema import Span
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from sfumato.schema import Axis
+from sfumato.schema import Axis, Span
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,20 +6,14 @@ noise that was added before the counts were made to agree, empty where that is n
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from sfumato.errors import ReleaseError
-from sfumato.release.published import distinct_boxes, parse_own_labels, spell_boxes, spell_values
+from sfumato.release.description import Description
+from sfumato.release.published import ParsedColumn, distinct_boxes, parse_own_labels, spell_boxes, spell_values
 from sfumato.release.release import Release
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from sfumato.release.description import Description
-    from sfumato.release.published import ParsedColumn
 
 DECIMALS = 3
 LEAST = 0.5 * 10**-DECIMALS
@@ -88,7 +82,5 @@ def _numbers(raw: pl.Series, where: str) -> NDArray[np.float64]:
     wrong = (~(numbers.is_finite() & (numbers >= 0))).fill_null(True)
     if wrong.any():
         row = int(wrong.arg_max() or 0)
-        raise ReleaseError(
-            f"{where}, row {row + 1}, column {raw.name!r}: {raw[row]!r} is not a number of at least 0"
-        )
+        raise ReleaseError(f"{where}, row {row + 1}, column {raw.name!r}: {raw[row]!r} is not a number of at least 0")
     return numbers.to_numpy()

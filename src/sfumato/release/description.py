@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from sfumato.errors import ReleaseError, SfumatoError
-from sfumato.privacy.channels import Channel, parse_channel
+from sfumato.mechanisms.channels import Channel, parse_channel
 from sfumato.privacy.claims import Claim, parse_claim
 from sfumato.release.release import Layout, Provenance
 from sfumato.schema import Schema
@@ -21,14 +21,18 @@ FORMAT = 1
 DESCRIPTION = "release.json"
 COMMUTE_DESCRIPTION = "commute.json"
 """What a folder of synthetic flows has instead."""
-TABLES: dict[Layout, tuple[str, ...]] = {
-    "rows": ("data",), "buckets": ("quasi", "sensitive"), "counts": ("counts",),
-}
+TABLES: dict[Layout, tuple[str, ...]] = {"rows": ("data",), "buckets": ("quasi", "sensitive"), "counts": ("counts",)}
 COLUMNS: dict[Layout, tuple[str, ...]] = {"rows": (), "buckets": ("bucket", "count"), "counts": ("count", "noise")}
 """Columns of the tables that are not the schema's."""
 _KEYS = {
-    "version": str, "method": str, "parameters": dict, "claim": dict, "layout": str, "files": dict,
-    "columns": dict, "schema": dict,
+    "version": str,
+    "method": str,
+    "parameters": dict,
+    "claim": dict,
+    "layout": str,
+    "files": dict,
+    "columns": dict,
+    "schema": dict,
 }
 
 
@@ -107,14 +111,11 @@ class Description:
             schema=schema,
             claim=_claim(spec["claim"]),
             provenance=Provenance(
-                method=spec["method"], parameters=spec["parameters"], version=spec["version"], id=spec.get("id"),
+                method=spec["method"], parameters=spec["parameters"], version=spec["version"], id=spec.get("id")
             ),
             layout=layout,
             files={table: _word(spec["files"], table, "files") for table in TABLES[layout]},
-            columns={
-                column: _word(spec["columns"], column, "columns")
-                for column in COLUMNS[layout]
-            },
+            columns={column: _word(spec["columns"], column, "columns") for column in COLUMNS[layout]},
             channel=parse_channel(spec["channel"]) if "channel" in spec else None,
             exact_people=spec.get("exact_people") is True,
         )

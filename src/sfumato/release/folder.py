@@ -7,11 +7,12 @@ and renamed when complete, so a release is never half there.
 from __future__ import annotations
 
 import csv
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from sfumato.errors import DataError, ReleaseError
 from sfumato.files import new_folder, refuse_taken
@@ -20,6 +21,7 @@ from sfumato.release.counts import counts_table, read_counts
 from sfumato.release.description import COLUMNS, DESCRIPTION, Description
 from sfumato.release.published import (
     WHOLE,
+    ParsedColumn,
     distinct_boxes,
     parse_own_labels,
     published_rows,
@@ -29,15 +31,8 @@ from sfumato.release.published import (
 )
 from sfumato.release.release import Release
 from sfumato.release.sampling import sampling_deviation
-from sfumato.schema import MISSING
+from sfumato.schema import MISSING, Axis
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from sfumato.release.published import ParsedColumn
-    from sfumato.schema import Axis
 
 def save_release(release: Release, folder: Path | str, *, parquet: bool = False) -> Path:
     """Write the release to a new folder, and return the folder."""
@@ -53,8 +48,13 @@ def save_release(release: Release, folder: Path | str, *, parquet: bool = False)
         tables = {"data": published_rows(release)}
     files = {name: f"{name}.{'parquet' if parquet else 'csv'}" for name in tables}
     description = Description(
-        schema=release.schema.public(), claim=release.claim, provenance=release.provenance,
-        layout=release.layout, files=files, columns=columns, channel=release.channel,
+        schema=release.schema.public(),
+        claim=release.claim,
+        provenance=release.provenance,
+        layout=release.layout,
+        files=files,
+        columns=columns,
+        channel=release.channel,
         exact_people=release.exact_people,
     )
     with new_folder(target) as unfinished:
@@ -98,11 +98,7 @@ def _bucket_tables(release: Release, bucket: str, count: str) -> dict[str, pl.Da
     return {
         "quasi": labels[number[box]].with_columns(pl.Series(bucket, bucket_of[release.group_of[box]])),
         "sensitive": pl.DataFrame(
-            [
-                pl.Series(bucket, bucket_of[group]),
-                value_labels.gather(value),
-                pl.Series(count, counts[group, value]),
-            ]
+            [pl.Series(bucket, bucket_of[group]), value_labels.gather(value), pl.Series(count, counts[group, value])]
         ).sort(bucket, maintain_order=True),
     }
 
@@ -213,9 +209,7 @@ def _load_buckets(folder: Path, description: Description) -> Release:
     )
 
 
-def _bucket_histograms(
-    folder: Path, description: Description, buckets: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def _bucket_histograms(folder: Path, description: Description, buckets: NDArray[np.int64]) -> NDArray[np.float64]:
     """The sensitive values of each bucket: (buckets, values)."""
     sensitive = description.schema.sensitive
     bucket, count = description.columns["bucket"], description.columns["count"]
@@ -226,8 +220,7 @@ def _bucket_histograms(
     unknown = np.flatnonzero(buckets[group_of] != bucket_of)
     if len(unknown):
         raise ReleaseError(
-            f"{path}, row {unknown[0] + 1}: bucket {bucket_of[unknown[0]]} has no rows in "
-            f"{description.files['quasi']}"
+            f"{path}, row {unknown[0] + 1}: bucket {bucket_of[unknown[0]]} has no rows in {description.files['quasi']}"
         )
     values = _parse_values(frame[sensitive.name], sensitive, path)
     return spread_counts(values, group_of, len(buckets), sensitive.positions, counts)

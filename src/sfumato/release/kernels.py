@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.compiled import compiled
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 SMALL_ENOUGH = 2048
 """Below this many (point, box) pairs, comparing all of them beats splitting further."""
@@ -17,8 +13,12 @@ SMALL_ENOUGH = 2048
 
 @compiled
 def _limiting_axes(
-    box_lo: NDArray[np.int32], box_hi: NDArray[np.int32], box_missing: NDArray[np.bool_],
-    lo: NDArray[np.int32], hi: NDArray[np.int32], missing: NDArray[np.bool_],
+    box_lo: NDArray[np.int32],
+    box_hi: NDArray[np.int32],
+    box_missing: NDArray[np.bool_],
+    lo: NDArray[np.int32],
+    hi: NDArray[np.int32],
+    missing: NDArray[np.bool_],
 ) -> NDArray[np.bool_]:
     """The axes on which each region leaves out some part of some box: (regions, axes)."""
     limiting = np.zeros(lo.shape, dtype=np.bool_)
@@ -37,8 +37,14 @@ def _limiting_axes(
 
 @compiled
 def _share(
-    box_lo: NDArray[np.int32], box_hi: NDArray[np.int32], box_missing: NDArray[np.bool_], box: int,
-    lo: NDArray[np.int32], hi: NDArray[np.int32], missing: NDArray[np.bool_], region: int,
+    box_lo: NDArray[np.int32],
+    box_hi: NDArray[np.int32],
+    box_missing: NDArray[np.bool_],
+    box: int,
+    lo: NDArray[np.int32],
+    hi: NDArray[np.int32],
+    missing: NDArray[np.bool_],
+    region: int,
     limiting: NDArray[np.bool_],
 ) -> float:
     """The share of a box that lies in a region, the box being spread evenly over its positions."""
@@ -62,9 +68,15 @@ def _share(
 
 @compiled
 def covered_histograms(
-    box_lo: NDArray[np.int32], box_hi: NDArray[np.int32], box_missing: NDArray[np.bool_],
-    weights: NDArray[np.float64], group_of: NDArray[np.int64], distributions: NDArray[np.float64],
-    lo: NDArray[np.int32], hi: NDArray[np.int32], missing: NDArray[np.bool_],
+    box_lo: NDArray[np.int32],
+    box_hi: NDArray[np.int32],
+    box_missing: NDArray[np.bool_],
+    weights: NDArray[np.float64],
+    group_of: NDArray[np.int64],
+    distributions: NDArray[np.float64],
+    lo: NDArray[np.int32],
+    hi: NDArray[np.int32],
+    missing: NDArray[np.bool_],
 ) -> NDArray[np.float64]:
     """The rows in each region by sensitive value: (regions, values)."""
     inside = np.zeros((len(lo), distributions.shape[1]))
@@ -81,10 +93,17 @@ def covered_histograms(
 
 @compiled
 def covered_counts(
-    box_lo: NDArray[np.int32], box_hi: NDArray[np.int32], box_missing: NDArray[np.bool_],
-    weights: NDArray[np.float64], group_of: NDArray[np.int64], cumulative: NDArray[np.float64],
-    lo: NDArray[np.int32], hi: NDArray[np.int32], missing: NDArray[np.bool_],
-    first: NDArray[np.int64], last: NDArray[np.int64],
+    box_lo: NDArray[np.int32],
+    box_hi: NDArray[np.int32],
+    box_missing: NDArray[np.bool_],
+    weights: NDArray[np.float64],
+    group_of: NDArray[np.int64],
+    cumulative: NDArray[np.float64],
+    lo: NDArray[np.int32],
+    hi: NDArray[np.int32],
+    missing: NDArray[np.bool_],
+    first: NDArray[np.int64],
+    last: NDArray[np.int64],
 ) -> NDArray[np.float64]:
     """The rows in each region whose sensitive code lies in `first..last`, by cumulative group distributions."""
     inside = np.zeros(len(lo))
@@ -115,8 +134,12 @@ def _holds(
 
 @compiled
 def _best_cut(
-    points: NDArray[np.int32], lo: NDArray[np.int32], hi: NDArray[np.int32], missing: NDArray[np.bool_],
-    some_points: NDArray[np.int64], some_boxes: NDArray[np.int64],
+    points: NDArray[np.int32],
+    lo: NDArray[np.int32],
+    hi: NDArray[np.int32],
+    missing: NDArray[np.bool_],
+    some_points: NDArray[np.int64],
+    some_boxes: NDArray[np.int64],
 ) -> tuple[int, int]:
     """The axis and code at which a cut leaves the fewest (point, box) pairs; axis -1 if none leaves fewer."""
     best, best_axis, best_code = len(some_points) * len(some_boxes), -1, 0

@@ -7,27 +7,22 @@ their own and are left out.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from sfumato.engines.keys import pack
-from sfumato.engines.source import read_frame
+from sfumato.data.keys import pack
+from sfumato.data.source import read_frame
 from sfumato.errors import DataError, ReleaseError
 from sfumato.privacy.claims import Claim, NoGuarantee
 from sfumato.release.boxes import Boxes
 from sfumato.release.release import Provenance, Release
-from sfumato.schema import MISSING, Schema, Span
+from sfumato.schema import MISSING, Axis, Schema, Span
 from sfumato.schema.taxonomy import ANY
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from sfumato.schema import Axis
 
 NOTHING_KNOWN = NoGuarantee(reason="published by another tool; nothing is known about how")
 ANOTHER_TOOL = Provenance(method="another tool", version="unknown")
@@ -166,9 +161,7 @@ def _parse(label: str | None, axis: Axis, missing: tuple[str, ...]) -> Span:
         raise DataError(f"{label!r} is neither {axis.expected} nor a group of such") from error
 
 
-def span_keys(
-    lo: NDArray[np.integer], hi: NDArray[np.integer], missing: NDArray[np.generic]
-) -> NDArray[np.int64]:
+def span_keys(lo: NDArray[np.integer], hi: NDArray[np.integer], missing: NDArray[np.generic]) -> NDArray[np.int64]:
     """A number for each generalized value that sorts as (lo, hi, missing); codes have 31 bits."""
     return ((lo.astype(np.int64) << 31) + hi + 1) * 2 + missing.astype(np.int64)
 
@@ -190,7 +183,10 @@ def distinct_boxes(
 
 
 def spread_counts(
-    values: ParsedColumn, class_of: NDArray[np.int64], classes: int, positions: int,
+    values: ParsedColumn,
+    class_of: NDArray[np.int64],
+    classes: int,
+    positions: int,
     rows: NDArray[np.int64] | None = None,
 ) -> NDArray[np.float64]:
     """Rows of each class by sensitive value; a generalized value counts evenly for all it covers.

@@ -14,24 +14,18 @@ from __future__ import annotations
 import itertools
 import math
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from sfumato.data import Table
 from sfumato.errors import DataError, QueryError
 from sfumato.release.boxes import Boxes
-from sfumato.schema import NumericAxis, Span
+from sfumato.release.release import Release
+from sfumato.schema import Axis, NumericAxis, Schema, Span
 from sfumato.schema.numeric import GRID_TOLERANCE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from numpy.typing import NDArray
-
-    from sfumato.engines import Table
-    from sfumato.release.release import Release
-    from sfumato.schema import Axis, Schema
 
 MOST_REGIONS = 100_000
 OPERATORS = "= != < <= > >=, in (...), not in (...), between ... and ..., is missing or is not missing"

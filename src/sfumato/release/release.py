@@ -8,26 +8,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
 from sfumato.errors import ReleaseError
+from sfumato.estimation.channel_estimator import Undoing
+from sfumato.mechanisms.channels import Channel
 from sfumato.privacy.claims import Claim, Differential, LocalDP, NoGuarantee, Syntactic
 from sfumato.privacy.distances import shares
 from sfumato.privacy.requirements import Population
-from sfumato.release.undoing import Undoing
+from sfumato.release.boxes import Boxes
+from sfumato.schema import Schema
 from sfumato.version import __version__
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import polars as pl
-    from numpy.typing import NDArray
-
-    from sfumato.privacy.channels import Channel
-    from sfumato.release.boxes import Boxes
-    from sfumato.schema import Schema
 
 Layout = Literal["rows", "buckets", "counts"]
 
@@ -210,9 +206,7 @@ class Release:
             covered_histograms(*self.boxes.arrays, self.weights, self.group_of, self.distributions, *regions.arrays)
         )
 
-    def counts_in(
-        self, regions: Boxes, first: NDArray[np.int64], last: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
+    def counts_in(self, regions: Boxes, first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.float64]:
         """The estimated rows in each region whose sensitive code lies in `first..last`."""
         from sfumato.release.kernels import covered_counts
 

@@ -9,25 +9,21 @@ rows are handed out, their marginals are compared with those of the counts.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.errors import ReleaseError
 from sfumato.release.boxes import Boxes
 from sfumato.release.published import span_keys
+from sfumato.release.release import Release
 from sfumato.release.selfcheck import check_marginals
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
-    from sfumato.release.release import Release
-
-    Uniforms = Callable[[int], NDArray[np.float64]]
+Uniforms = Callable[[int], NDArray[np.float64]]
 
 RowKind = Literal["generalized", "synthetic"]
 MOST_ROWS = 50_000_000
@@ -53,8 +49,13 @@ def generated_rows(release: Release, kind: RowKind, uniforms: Uniforms) -> Relea
         boxes, counts = _points(boxes, counts, uniforms)
     weights = counts.sum(axis=1).astype(np.float64)
     return replace(
-        release, boxes=boxes, weights=weights, group_of=np.arange(len(boxes)), histograms=counts.astype(np.float64),
-        layout="rows", deviation=sampling_deviation(counts),
+        release,
+        boxes=boxes,
+        weights=weights,
+        group_of=np.arange(len(boxes)),
+        histograms=counts.astype(np.float64),
+        layout="rows",
+        deviation=sampling_deviation(counts),
     )
 
 
@@ -72,9 +73,7 @@ def whole_counts_of(
     return whole.reshape(expected.shape)
 
 
-def nested_order(
-    columns: Sequence[NDArray[np.integer]] | NDArray[np.integer], uniforms: Uniforms
-) -> NDArray[np.int64]:
+def nested_order(columns: Sequence[NDArray[np.integer]] | NDArray[np.integer], uniforms: Uniforms) -> NDArray[np.int64]:
     """An order of cells in which those that share their first codes stand together, at random otherwise."""
     prefix = np.zeros(len(columns[0]), dtype=np.int64)
     keys = []
@@ -90,9 +89,7 @@ def sampling_deviation(counts: NDArray[np.integer] | NDArray[np.float64]) -> NDA
     return np.asarray(np.sqrt(counts.sum(axis=1) / counts.shape[1]))
 
 
-def _points(
-    boxes: Boxes, counts: NDArray[np.int64], uniforms: Uniforms
-) -> tuple[Boxes, NDArray[np.int64]]:
+def _points(boxes: Boxes, counts: NDArray[np.int64], uniforms: Uniforms) -> tuple[Boxes, NDArray[np.int64]]:
     """One point inside its box for every row, by distinct point."""
     box, value = np.nonzero(counts)
     rows = counts[box, value]
@@ -128,6 +125,8 @@ def _check(release: Release, expected: NDArray[np.float64], whole: NDArray[np.in
         for value in range(whole.shape[1]):
             model = np.bincount(cell, expected[:, value], cells).astype(np.float64)
             check_marginals(
-                model, np.bincount(cell, whole[:, value], cells).astype(np.int64), checks,
+                model,
+                np.bincount(cell, whole[:, value], cells).astype(np.int64),
+                checks,
                 " and ".join([*(names[axis] for axis in axes), release.schema.sensitive.name]),
             )

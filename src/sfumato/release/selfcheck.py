@@ -8,21 +8,21 @@ P(|count − μ| ≥ t) ≤ 2 exp(−t² / (2μ + 2t/3)). Rows whose rounding ma
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.errors import ReleaseError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 FALSE_FAILURE = 1e-9
 """The probability that a correct sampler fails any of its checks."""
 
 
 def check_marginals(
-    expected: NDArray[np.float64], sampled: NDArray[np.integer], checks: int, names: str,
+    expected: NDArray[np.float64],
+    sampled: NDArray[np.integer],
+    checks: int,
+    names: str,
     false_failure: float = FALSE_FAILURE,
 ) -> None:
     """Refuse sampled counts too far from their expected values; `checks` counts are compared in all."""

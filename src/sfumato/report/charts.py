@@ -42,11 +42,7 @@ def frontier_chart(document: dict[str, Any], privacy: str, utility: str) -> alt.
         layers.ring(x, y),
         *layers.notes(x, y),
     ]
-    chart = alt.LayerChart(
-        layer=drawn,
-        datasets=datasets,
-        title=_title(document, rows),
-    )
+    chart = alt.LayerChart(layer=drawn, datasets=datasets, title=_title(document, rows))
     return _styled(chart, x_lower=about[privacy]["lower"], y_lower=about[utility]["lower"])
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 import base64
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import altair as alt
 from markupsafe import Markup
 
 from sfumato.files import place
@@ -20,9 +21,6 @@ from sfumato.report.commute_sweep import can_sweep, delta_text, sweep_chart
 from sfumato.report.numbers import NumberStyle, interval, styles, unit
 from sfumato.report.points import HINTS
 from sfumato.report.shell import created_text, embedded, environment, libraries, part, policy
-
-if TYPE_CHECKING:
-    import altair as alt
 
 BEST = {"lower": min, "higher": max}
 
@@ -72,16 +70,20 @@ def write(document: dict[str, Any], folder: str | Path, table: str) -> list[Path
 def compose(document: dict[str, Any], drawn: dict[str, alt.LayerChart], drawings: dict[str, bytes]) -> str:
     """The page around the charts: their specifications, and the drawings shown where scripts do not run."""
     charting, script = libraries(), part("commute.js")
-    return environment().get_template("commute.html.j2").render(
-        **_views(document),
-        document=document,
-        policy=policy(charting, script),
-        stylesheet=Markup(part("page.css") + part("commute.css")),
-        libraries=Markup(charting),
-        script=Markup(script),
-        charts_json=embedded({name: _bare(chart.to_dict()) for name, chart in drawn.items()}),
-        stills={name: _address(drawing) for name, drawing in drawings.items()},
-    )  # fmt: skip
+    return (
+        environment()
+        .get_template("commute.html.j2")
+        .render(
+            **_views(document),
+            document=document,
+            policy=policy(charting, script),
+            stylesheet=Markup(part("page.css") + part("commute.css")),
+            libraries=Markup(charting),
+            script=Markup(script),
+            charts_json=embedded({name: _bare(chart.to_dict()) for name, chart in drawn.items()}),
+            stills={name: _address(drawing) for name, drawing in drawings.items()},
+        )
+    )
 
 
 def _bare(spec: dict[str, Any]) -> dict[str, Any]:
@@ -161,10 +163,12 @@ def _row(
         value = run["measures"][name]
         better = BEST[document["measures"][name]["direction"]]
         values = [one["measures"][name] for one in rivals if one["measures"][name] is not None]
-        cells.append({
-            "text": style[name].text(value),
-            "interval": interval(style[name], run["intervals"].get(name)),
-            "best": len(rivals) > 1 and value is not None and value == better(values),
-        })  # fmt: skip
+        cells.append(
+            {
+                "text": style[name].text(value),
+                "interval": interval(style[name], run["intervals"].get(name)),
+                "best": len(rivals) > 1 and value is not None and value == better(values),
+            }
+        )
     alone = [one["options"] for one in rivals].count(run["options"]) == 1
     return {"label": (alone and run["options"]) or run["label"], "paper": run["paper"], "cells": cells}

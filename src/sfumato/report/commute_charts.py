@@ -5,16 +5,14 @@ The original is grey everywhere; a run keeps its colour from chart to chart.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import altair as alt
 
 from sfumato.report.charts import FONT
 from sfumato.report.layers import GRID, INK, PALETTE, QUIET
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 UNITS = {"mi": "miles", "km": "kilometres"}
 PARTS = {"all": "all commutes", "short": "short commutes"}
@@ -45,11 +43,12 @@ def figure_chart(document: dict[str, Any], figure: dict[str, Any]) -> alt.LayerC
     line = line.encode(order="people:Q", detail="key:N")
     drawn = [
         dots.mark_point(size=16, strokeWidth=1, opacity=0.5, filled=False)
-        .encode(color=colour, shape=shape, tooltip=_figure_tooltip(unit)).properties(name="destinations"),
+        .encode(color=colour, shape=shape, tooltip=_figure_tooltip(unit))
+        .properties(name="destinations"),
         line.mark_line(color="white", strokeWidth=6),
         line.mark_line(strokeWidth=2.75).encode(color=colour),
         line.mark_point(size=70, filled=True, opacity=1, stroke="white").encode(color=colour, shape=shape),
-    ]  # fmt: skip
+    ]
     return styled(drawn, f"Figure {figure['number']}. {run}, {PARTS[part]}", figure_note(figure))
 
 
@@ -87,8 +86,11 @@ def sizes_chart(document: dict[str, Any], part: str) -> alt.LayerChart:
     order = [row["size"] for row in document["runs"][0]["evaluation"]["sizes"][part]]
     rows = [
         {"run": label, "size": row["size"], "destinations": row["destinations"], "kind": words, "value": row[kind]}
-        for label in sizes for row in sizes[label] if row["destinations"] for kind, words in ERRORS.items()
-    ]  # fmt: skip
+        for label in sizes
+        for row in sizes[label]
+        if row["destinations"]
+        for kind, words in ERRORS.items()
+    ]
     dashes = alt.Scale(domain=list(ERRORS.values()), range=[[1, 0], [5, 3]])
     base = data(rows).encode(
         x=alt.X("size:O", sort=order, title=WORKERS, axis=alt.Axis(labelAngle=0)),

@@ -35,13 +35,17 @@ def sweep_chart(document: dict[str, Any], name: str) -> alt.LayerChart:
     measure = document["measures"][name]
     rows = _rows(document, name)
     x = alt.X(
-        "epsilon:Q", title="ε", scale=alt.Scale(type="log", nice=False, padding=18),
+        "epsilon:Q",
+        title="ε",
+        scale=alt.Scale(type="log", nice=False, padding=18),
         axis=alt.Axis(values=sorted({row["epsilon"] for row in rows}), format="~g", labelOverlap="greedy"),
-    )  # fmt: skip
+    )
     y = alt.Y(
-        "value:Q", title=axis_unit(measure).capitalize(), scale=alt.Scale(zero=False, nice=True),
+        "value:Q",
+        title=axis_unit(measure).capitalize(),
+        scale=alt.Scale(zero=False, nice=True),
         axis=alt.Axis(format="~%" if is_percent(measure) else "~g"),
-    )  # fmt: skip
+    )
     chosen = option_colours(document)
     base = data(rows).encode(x=x, y=y, color=colours(chosen, "options"))
     spread = base.transform_filter("isValid(datum.low)").encode(y=alt.Y("low:Q"), y2="high:Q")
@@ -83,11 +87,19 @@ def _rows(document: dict[str, Any], name: str) -> list[dict[str, Any]]:
         if run["epsilon"] and value is not None:
             low, high = run["intervals"].get(name) or (None, None)
             words = interval(style, run["intervals"].get(name))
-            rows.append({
-                "label": run["label"], "options": run["options"], "epsilon": run["epsilon"],
-                "delta": delta_text(run["delta"]), "paper": run["paper"], "value": value, "low": low, "high": high,
-                "text": f"{style.text(value)} ({words})" if words else style.text(value),
-            })  # fmt: skip
+            rows.append(
+                {
+                    "label": run["label"],
+                    "options": run["options"],
+                    "epsilon": run["epsilon"],
+                    "delta": delta_text(run["delta"]),
+                    "paper": run["paper"],
+                    "value": value,
+                    "low": low,
+                    "high": high,
+                    "text": f"{style.text(value)} ({words})" if words else style.text(value),
+                }
+            )
     return rows
 
 

@@ -5,12 +5,10 @@ something, and never more digits than help to compare.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from typing import Any
 
 MISSING = "–"
 MOST_DECIMALS = 6

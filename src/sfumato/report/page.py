@@ -26,17 +26,21 @@ def render(document: dict[str, Any]) -> str:
 def compose(document: dict[str, Any], spec: dict[str, Any], still: str) -> str:
     """The page around a chart: its specification, and the drawing shown where scripts do not run."""
     charting, script = libraries(), part("page.js")
-    return environment().get_template("template.html.j2").render(
-        **_views(document),
-        document=document,
-        policy=policy(charting, script),
-        stylesheet=Markup(part("page.css")),
-        libraries=Markup(charting),
-        script=Markup(script),
-        frontier_json=embedded(document),
-        chart_json=embedded(_chart_parts(document, spec)),
-        still=Markup(still),
-    )  # fmt: skip
+    return (
+        environment()
+        .get_template("template.html.j2")
+        .render(
+            **_views(document),
+            document=document,
+            policy=policy(charting, script),
+            stylesheet=Markup(part("page.css")),
+            libraries=Markup(charting),
+            script=Markup(script),
+            frontier_json=embedded(document),
+            chart_json=embedded(_chart_parts(document, spec)),
+            still=Markup(still),
+        )
+    )
 
 
 def _views(document: dict[str, Any]) -> dict[str, Any]:

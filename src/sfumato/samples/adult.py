@@ -17,26 +17,34 @@ import tempfile
 import urllib.error
 import urllib.request
 import zipfile
-from http.client import HTTPException
+from http.client import HTTPException, HTTPMessage
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Protocol
+from typing import IO, Protocol
 
 import polars as pl
 
 from sfumato.errors import DataError
-
-if TYPE_CHECKING:
-    from http.client import HTTPMessage
 
 URL = "https://archive.ics.uci.edu/static/public/2/adult.zip"
 SHA256 = "d8911d123a345b625f456cdaf00b09e3a66abbb9775796897b17f300e8af7866"
 """Of the cleaned table as comma-separated values, header first."""
 PARTS = ("adult.data", "adult.test")
 COLUMNS = {
-    "age": pl.Int64, "workclass": pl.String, "fnlwgt": pl.Int64, "education": pl.String, "education-num": pl.Int64,
-    "marital-status": pl.String, "occupation": pl.String, "relationship": pl.String, "race": pl.String,
-    "sex": pl.String, "capital-gain": pl.Int64, "capital-loss": pl.Int64, "hours-per-week": pl.Int64,
-    "native-country": pl.String, "income": pl.String,
+    "age": pl.Int64,
+    "workclass": pl.String,
+    "fnlwgt": pl.Int64,
+    "education": pl.String,
+    "education-num": pl.Int64,
+    "marital-status": pl.String,
+    "occupation": pl.String,
+    "relationship": pl.String,
+    "race": pl.String,
+    "sex": pl.String,
+    "capital-gain": pl.Int64,
+    "capital-loss": pl.Int64,
+    "hours-per-week": pl.Int64,
+    "native-country": pl.String,
+    "income": pl.String,
 }
 MISSING = "?"
 SECONDS_TO_WAIT = 30.0

@@ -9,8 +9,12 @@ import numpy as np
 import polars as pl
 
 TOWNS = {
-    "Ashford": (0.0, 0.0, 9.0), "Brookvale": (14.0, 5.0, 4.0), "Cliffend": (-9.0, 12.0, 3.0),
-    "Dunmore": (6.0, -15.0, 3.0), "Eastwick": (24.0, -6.0, 2.0), "Fernhill": (-18.0, -8.0, 1.5),
+    "Ashford": (0.0, 0.0, 9.0),
+    "Brookvale": (14.0, 5.0, 4.0),
+    "Cliffend": (-9.0, 12.0, 3.0),
+    "Dunmore": (6.0, -15.0, 3.0),
+    "Eastwick": (24.0, -6.0, 2.0),
+    "Fernhill": (-18.0, -8.0, 1.5),
 }
 """Where each town lies, in kilometres east and north of the first, and how large it is."""
 LATITUDE, LONGITUDE = 52.0, -1.5
@@ -35,13 +39,15 @@ def commuters(
     latitude = LATITUDE + at[:, 1] / KILOMETRES_PER_DEGREE
     longitude = LONGITUDE + at[:, 0] / (KILOMETRES_PER_DEGREE * np.cos(np.radians(LATITUDE)))
     ids = [f"P{number:04d}" for number in range(places)]
-    frame = pl.DataFrame({
-        "id": ids,
-        "district": [f"{names[t]} {('SW', 'NW', 'SE', 'NE')[d]}" for t, d in zip(town, district, strict=True)],
-        "town": [names[t] for t in town],
-        "latitude": latitude.round(5),
-        "longitude": longitude.round(5),
-    })
+    frame = pl.DataFrame(
+        {
+            "id": ids,
+            "district": [f"{names[t]} {('SW', 'NW', 'SE', 'NE')[d]}" for t, d in zip(town, district, strict=True)],
+            "town": [names[t] for t in town],
+            "latitude": latitude.round(5),
+            "longitude": longitude.round(5),
+        }
+    )
     work = random.choice(places, destinations, replace=False, p=_near_centre(offset))
     share = random.pareto(1.1, destinations) + 0.05
     workers = random.multinomial(people - destinations, share / share.sum()) + 1

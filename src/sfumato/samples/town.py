@@ -38,9 +38,7 @@ QUARTERS: dict[str, tuple[float, float, dict[str, int]]] = {
     "Hillside": (0.8, 0.3, {"Vineyard": 5, "Belvedere": 3, "Orchard": 7, "Windmill": 6, "Reservoir": 4}),
     "East End": (-0.8, 0, {"Depot": 6, "Foundry": 5, "Brickworks": 8, "Canal": 6, "Mill": 7, "Gasworks": 4}),
 }
-DISTRICTS = {
-    name: (learned, aged, size) for learned, aged, sizes in QUARTERS.values() for name, size in sizes.items()
-}
+DISTRICTS = {name: (learned, aged, size) for learned, aged, sizes in QUARTERS.values() for name, size in sizes.items()}
 
 # effect on pay; women relative to men; chances at the ages below
 EDUCATION_AGES = (20, 35, 50, 65, 80, 95)

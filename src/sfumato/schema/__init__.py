@@ -7,6 +7,4 @@ from sfumato.schema.numeric import NumericAxis
 from sfumato.schema.schema import Schema
 from sfumato.schema.taxonomy import Node
 
-__all__ = [
-    "MISSING", "UNKNOWN", "Axis", "CategoricalAxis", "Column", "Node", "NumericAxis", "Role", "Schema", "Span",
-]
+__all__ = ["MISSING", "UNKNOWN", "Axis", "CategoricalAxis", "Column", "Node", "NumericAxis", "Role", "Schema", "Span"]

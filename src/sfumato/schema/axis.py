@@ -7,18 +7,16 @@ Values are numbered `0..size-1`; a missing value has the code `MISSING`. A gener
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.errors import DataError
 from sfumato.schema.taxonomy import ANY, Node
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import numpy as np
-    from numpy.typing import NDArray
 
 MISSING = -1
 UNKNOWN = -2

@@ -7,20 +7,17 @@ A group of categories is published under the label of the node that covers exact
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.errors import SchemaError
 from sfumato.schema.axis import OR_MISSING, RESERVED_LABELS, UNKNOWN, Axis
 from sfumato.schema.taxonomy import ANY, Node, as_label, check_labels, leaves, to_nested
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
 _SET_PUNCTUATION = frozenset(',;{}"')
 

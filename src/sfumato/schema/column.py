@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from typing import Any, Literal, cast, get_args
 
 from sfumato.errors import SchemaError
+from sfumato.schema.axis import Axis
 from sfumato.schema.categorical import CategoricalAxis
 from sfumato.schema.hierarchy import read_hierarchy
 from sfumato.schema.numeric import GRID_TOLERANCE, NumericAxis, spell_number
 from sfumato.schema.taxonomy import Node, as_label, flat, leaves, nested
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sfumato.schema.axis import Axis
 
 Role = Literal["identifier", "quasi", "sensitive", "keep", "ignore"]
 MEASURED_ROLES = ("quasi", "sensitive")
@@ -109,9 +106,7 @@ def _number(spec: Mapping[str, object], key: str, where: str) -> float:
     return value
 
 
-def _numeric_axis(
-    name: str, spec: dict[str, Any], nullable: bool, folder: Path, where: str
-) -> NumericAxis:
+def _numeric_axis(name: str, spec: dict[str, Any], nullable: bool, folder: Path, where: str) -> NumericAxis:
     _refuse_other_keys(spec, _NUMERIC_KEYS, where)
     if "edges" in spec:
         values = spec["edges"]
@@ -139,9 +134,7 @@ def _numeric_axis(
     return NumericAxis(name=name, nullable=nullable, minimum=minimum, maximum=maximum, step=step)
 
 
-def _numeric_axis_with_tree(
-    name: str, spec: dict[str, Any], nullable: bool, tree: Node, where: str
-) -> NumericAxis:
+def _numeric_axis_with_tree(name: str, spec: dict[str, Any], nullable: bool, tree: Node, where: str) -> NumericAxis:
     """A grid whose taxonomy was given; leaves outside `min..max` are cut off."""
     try:
         numbers = [float(leaf.label) for leaf in leaves(tree)]
@@ -162,9 +155,7 @@ def _numeric_axis_with_tree(
     if inside != sorted(set(inside)):
         raise SchemaError(f"{where}: the hierarchy does not list its numbers in rising order, once each")
     root = _clipped(tree, codes)
-    return NumericAxis(
-        name=name, nullable=nullable, minimum=minimum, maximum=maximum, step=step, tree=root
-    )
+    return NumericAxis(name=name, nullable=nullable, minimum=minimum, maximum=maximum, step=step, tree=root)
 
 
 def _clipped(node: Node, codes: list[int]) -> Node | None:
@@ -176,9 +167,7 @@ def _clipped(node: Node, codes: list[int]) -> Node | None:
     return Node(node.label, inside[0], inside[-1], below)
 
 
-def _categorical_axis(
-    name: str, spec: dict[str, Any], nullable: bool, folder: Path, where: str
-) -> CategoricalAxis:
+def _categorical_axis(name: str, spec: dict[str, Any], nullable: bool, folder: Path, where: str) -> CategoricalAxis:
     _refuse_other_keys(spec, _CATEGORICAL_KEYS, where)
     tree = _tree(spec, folder, where)
     if tree is None:

@@ -6,13 +6,10 @@ A ragged, contradictory or incomplete file is refused with the row.
 from __future__ import annotations
 
 import csv
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from sfumato.errors import SchemaError
 from sfumato.schema.taxonomy import ANY, Node, as_label
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def read_hierarchy(path: Path) -> Node:
@@ -57,8 +54,7 @@ def _check_shape(rows: list[list[str]], path: Path) -> None:
         if not all(row):
             raise SchemaError(f"{path}, row {number}: level {row.index('') + 1} is empty")
         if row[0] in first_row:
-            raise SchemaError(f"{path}, row {number}: the value {row[0]!r} already stands in row "
-                              f"{first_row[row[0]]}")
+            raise SchemaError(f"{path}, row {number}: the value {row[0]!r} already stands in row {first_row[row[0]]}")
         first_row[row[0]] = number
 
 

@@ -8,20 +8,17 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.errors import SchemaError
 from sfumato.schema.axis import UNKNOWN, Axis
 from sfumato.schema.taxonomy import Node, check_labels, halved, to_nested
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
 LARGEST_AXIS = 2**31 - 2
 GRID_TOLERANCE = 1e-6
@@ -70,8 +67,7 @@ class NumericAxis(Axis):
         if self.step <= 0:
             raise SchemaError(f"{where}: step is {spell_number(self.step)}; it must be above 0")
         if self.maximum < self.minimum:
-            raise SchemaError(f"{where}: max {spell_number(self.maximum)} lies below min "
-                              f"{spell_number(self.minimum)}")
+            raise SchemaError(f"{where}: max {spell_number(self.maximum)} lies below min {spell_number(self.minimum)}")
         steps = (self.maximum - self.minimum) / self.step
         if steps > LARGEST_AXIS:
             raise SchemaError(f"{where}: {steps:.3g} grid points are too many; use a larger step, or edges")

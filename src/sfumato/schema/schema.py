@@ -9,13 +9,11 @@ import tomllib
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sfumato.errors import SchemaError
+from sfumato.schema.axis import Axis
 from sfumato.schema.column import Column, parse_column
-
-if TYPE_CHECKING:
-    from sfumato.schema.axis import Axis
 
 LARGEST_SENSITIVE_AXIS = 1_000
 DEFAULT_MISSING = ("",)
@@ -133,7 +131,5 @@ class Schema:
         for column in columns:
             if column in ("", "*") or (column.startswith("^") and column.endswith("$")):
                 raise SchemaError(f"{column!r} cannot be the name of a column; rename it")
-        parsed = tuple(
-            parse_column(column, column_spec, folder or Path()) for column, column_spec in columns.items()
-        )
+        parsed = tuple(parse_column(column, column_spec, folder or Path()) for column, column_spec in columns.items())
         return Schema(columns=parsed, name=name, missing=tuple(missing))

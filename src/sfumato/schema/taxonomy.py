@@ -6,14 +6,11 @@ down as somebody looks.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from sfumato.errors import SchemaError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 ANY = "*"
 

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from sfumato.attacks.belief import revealing
+from sfumato.data import Table
+from sfumato.measures.attacks.belief import revealing
+from sfumato.measures.measurement import Measure
 from sfumato.privacy.claims import Differential
+from sfumato.trials.frontier import Frontier
+from sfumato.trials.recommendation import Recommendation
+from sfumato.trials.trial import Trial
 from sfumato.version import __version__
-
-if TYPE_CHECKING:
-    from sfumato.engines import Table
-    from sfumato.measurement import Measure
-    from sfumato.trials.frontier import Frontier
-    from sfumato.trials.recommendation import Recommendation
-    from sfumato.trials.trial import Trial
 
 ENDPOINTS = ("original", "suppression")
 
@@ -94,7 +92,8 @@ def _trial(trial: Trial, measures: dict[str, Measure]) -> dict[str, Any]:
         "measures": {name: value if np.isfinite(value) else None for name, value in trial.measures.items()},
         "intervals": {
             name: _within(measures[name], interval)
-            for name, interval in trial.intervals.items() if np.isfinite(interval).all()
+            for name, interval in trial.intervals.items()
+            if np.isfinite(interval).all()
         },
         "seconds": trial.seconds,
     }
@@ -113,6 +112,8 @@ def _efficient(frontier: Frontier) -> dict[str, list[str]]:
     directed = {name: measure for name, measure in frontier.measures.items() if measure.direction != "none"}
     return {
         f"{privacy}|{utility}": frontier.efficient(privacy, utility)
-        for privacy, first in directed.items() if first.family == "privacy"
-        for utility, second in directed.items() if second.family == "utility"
+        for privacy, first in directed.items()
+        if first.family == "privacy"
+        for utility, second in directed.items()
+        if second.family == "utility"
     }

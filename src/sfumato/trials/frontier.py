@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from sfumato.data import Table
 from sfumato.errors import ParameterError
-from sfumato.methods import METHODS, FullSuppression, Original
+from sfumato.measures.measure import MEASURES
+from sfumato.measures.measurement import Measure
+from sfumato.methods import METHODS, FullSuppression, Method, Original
 from sfumato.release.description import refuse_inside_release
 from sfumato.trials.dominance import efficient
-from sfumato.trials.measure import MEASURES
 from sfumato.trials.recommendation import Recommendation, recommend
 from sfumato.trials.runner import run_trials
 from sfumato.trials.store import TrialStore
 from sfumato.trials.trial import Trial, trial_id
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from sfumato.engines import Table
-    from sfumato.measurement import Measure
-    from sfumato.methods import Method
 
 DEFAULT_PAIR = ("p_loss", "u_loss")
 STORE_NAME = "trials.jsonl"
@@ -62,8 +58,12 @@ class Frontier:
         return values if MEASURES[name].direction == "lower" else -values
 
     def recommend(
-        self, *, max_p_loss: float | None = None, max_breach: float | None = None,
-        max_query_error: float | None = None, allow_exact: bool = False,
+        self,
+        *,
+        max_p_loss: float | None = None,
+        max_breach: float | None = None,
+        max_query_error: float | None = None,
+        allow_exact: bool = False,
     ) -> Recommendation:
         """The release to publish under the given limits, or at the knee.
 
@@ -83,8 +83,12 @@ def default_methods(table: Table) -> list[Method]:
 
 
 def frontier(
-    table: Table, methods: Sequence[Method] | None = None, *, folder: Path | str | None = None,
-    workers: int | None = None, progress: Callable[[Trial, int, int], None] | None = None,
+    table: Table,
+    methods: Sequence[Method] | None = None,
+    *,
+    folder: Path | str | None = None,
+    workers: int | None = None,
+    progress: Callable[[Trial, int, int], None] | None = None,
 ) -> Frontier:
     """Try every method on the table (or just the given ones, with the two end points) and measure the releases.
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sfumato.errors import UnsatisfiableError
-from sfumato.methods.publication import draw, publish_to
 from sfumato.privacy.claims import Differential, Syntactic
+from sfumato.publish.publication import draw, publish_to
 from sfumato.trials.verdict import References, Verdict, judge
 
 if TYPE_CHECKING:
@@ -71,13 +71,8 @@ def recommend(frontier: Frontier, limits: dict[str, float], allow_exact: bool) -
     learned about sensitive values can speak for them.
     """
     privacy, utility = frontier.pair
-    candidates = [
-        trial for trial in frontier.trials
-        if trial.promises and (allow_exact or not trial.shows_presence)
-    ]
-    kept = [
-        trial for trial in candidates if all(trial.measures[name] <= limit for name, limit in limits.items())
-    ]
+    candidates = [trial for trial in frontier.trials if trial.promises and (allow_exact or not trial.shows_presence)]
+    kept = [trial for trial in candidates if all(trial.measures[name] <= limit for name, limit in limits.items())]
     if not kept:
         raise UnsatisfiableError(_nothing_fits(candidates, limits))
     references = References.of(frontier)
@@ -93,11 +88,13 @@ def recommend(frontier: Frontier, limits: dict[str, float], allow_exact: bool) -
             kept = [trial for trial in kept if judge("p_loss", trial.measures["p_loss"], references).grade != "poor"]
         chosen = min(kept, key=lambda trial: (_height(frontier, trial), trial.id))
         rule = "the knee" + (" within the limits" if limits else " of the releases in the running")
-    verdicts = tuple(
-        judge(name, chosen.measures[name], references) for name in JUDGED if name in chosen.measures
-    )
+    verdicts = tuple(judge(name, chosen.measures[name], references) for name in JUDGED if name in chosen.measures)
     return Recommendation(
-        trial=chosen, rule=rule, limits=limits, verdicts=verdicts, frontier=frontier,
+        trial=chosen,
+        rule=rule,
+        limits=limits,
+        verdicts=verdicts,
+        frontier=frontier,
         why=_why(frontier, chosen, rule, limits, len(kept), references),
     )
 

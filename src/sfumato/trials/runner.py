@@ -11,17 +11,13 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from sfumato.data import Table
 from sfumato.errors import SfumatoError
+from sfumato.methods import Method
 from sfumato.trials.trial import Trial, run_trial
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Sequence
-
-    from sfumato.engines import Table
-    from sfumato.methods import Method
 
 WORTH_PROCESSES = 20_000
 """Rows times settings below which one process is done before others have started."""

@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from sfumato.errors import SfumatoError
-from sfumato.trials.measure import MEASURES
+from sfumato.measures.measure import MEASURES
 from sfumato.trials.trial import Trial
 from sfumato.version import __version__
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MEASURED = set(MEASURES) - {"smallest_class"}
 """What every release has; classes of people are no part of noisy ones."""

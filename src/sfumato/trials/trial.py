@@ -5,20 +5,17 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.special import stdtrit
 
+from sfumato.data import Table
 from sfumato.errors import ParameterError, UnsatisfiableError
-from sfumato.methods import make_method
+from sfumato.measures.measure import measure
+from sfumato.mechanisms.noise import SimulatedSource
+from sfumato.methods import Method, make_method
 from sfumato.privacy.claims import Differential, NoGuarantee, Syntactic
-from sfumato.privacy.noise import SimulatedSource
-from sfumato.trials.measure import measure
-
-if TYPE_CHECKING:
-    from sfumato.engines import Table
-    from sfumato.methods import Method
 
 SEEDS = (1, 2, 3)
 CONFIDENCE = 0.95

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from sfumato.attacks.belief import revealing
+from sfumato.measures.attacks.belief import revealing
 
 if TYPE_CHECKING:
     from sfumato.trials.frontier import Frontier
@@ -117,6 +117,11 @@ def _ncp(value: float, references: References) -> tuple[Grade, str]:
 
 
 _JUDGES = {
-    "p_loss": _p_loss, "breach": _breach, "guessed_right": _guessed_right, "smallest_class": _smallest_class,
-    "u_loss": _u_loss, "query_error": _query_error, "ncp": _ncp,
+    "p_loss": _p_loss,
+    "breach": _breach,
+    "guessed_right": _guessed_right,
+    "smallest_class": _smallest_class,
+    "u_loss": _u_loss,
+    "query_error": _query_error,
+    "ncp": _ncp,
 }

@@ -11,13 +11,10 @@ import pickle
 import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from sfumato.data import Table
 from sfumato.methods import make_method
 from sfumato.trials.trial import run_trial
-
-if TYPE_CHECKING:
-    from sfumato.engines import Table
 
 
 def main() -> None:

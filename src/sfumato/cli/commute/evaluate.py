@@ -30,9 +30,9 @@ from sfumato.errors import UnsatisfiableError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from sfumato.commute.comparison import Run
-    from sfumato.commute.flows import Flows
-    from sfumato.commute.sweep import Refused
+    from sfumato.data.flows import Flows
+    from sfumato.trials.flows.comparison import Run
+    from sfumato.trials.flows.sweep import Refused
 
 EXAMPLE = "sfumato commute evaluate flows.csv --places places.csv --regions tract,town -o evaluation"
 SHOWN = ("short_error", "distance_error", "distance_variation")
@@ -42,13 +42,14 @@ def command(
     flows: FlowsFile,
     places: PlacesFile,
     output: Annotated[
-        Path,
-        typer.Option("--output", "-o", metavar="FOLDER", show_default=False, help="Where the report is written."),
+        Path, typer.Option("--output", "-o", metavar="FOLDER", show_default=False, help="Where the report is written.")
     ],
     releases: Annotated[
         list[Path] | None,
         typer.Option(
-            "--release", metavar="FOLDER", show_default=False,
+            "--release",
+            metavar="FOLDER",
+            show_default=False,
             help="Synthetic flows to evaluate: a folder, or a file as other tools make it; may be repeated. Without "
             "any, usual settings are tried with simulated noise.",
         ),
@@ -56,7 +57,9 @@ def command(
     tries: Annotated[
         list[str] | None,
         typer.Option(
-            "--try", metavar="OPTIONS", show_default=False,
+            "--try",
+            metavar="OPTIONS",
+            show_default=False,
             help="Settings of your own to try with simulated noise, in place of the usual ones: options of "
             "synthesize in quotes, such as '--epsilon 4.6 --radius 10mi'; may be repeated.",
         ),
@@ -85,11 +88,11 @@ def command(
     For the publisher's eyes. Writes report.html with figures by number of workers, for all and for short commutes,
     evaluation.json and evaluation.csv. Without --release, usual settings are tried at several promises.
     """
-    from sfumato.commute.comparison import document
-    from sfumato.commute.places import KILOMETRES
-    from sfumato.commute.sweep import USUAL_RADIUS, Sweep
+    from sfumato.data.places import KILOMETRES
     from sfumato.release.description import refuse_inside_release
     from sfumato.report.commute import write
+    from sfumato.trials.flows.comparison import document
+    from sfumato.trials.flows.sweep import USUAL_RADIUS, Sweep
 
     refuse_inside_release(output)
     limit = None if short is None else kilometres(short, unit, "--short") / KILOMETRES[unit]
@@ -98,14 +101,19 @@ def command(
     for level in levels:
         known.partition(level)
     sweep = Sweep(
-        radius=USUAL_RADIUS if radius is None else kilometres(radius, unit), unit=unit, regions=levels,
+        radius=USUAL_RADIUS if radius is None else kilometres(radius, unit),
+        unit=unit,
+        regions=levels,
         seeds=tuple(range(1, seeds + 1)),
     )
     if releases:
-        refuse_idle({
-            "--radius with --release": radius is not None, "--seeds with --release": seeds > 1,
-            "--try with --release": bool(tries),
-        })
+        refuse_idle(
+            {
+                "--radius with --release": radius is not None,
+                "--seeds with --release": seeds > 1,
+                "--try with --release": bool(tries),
+            }
+        )
         published = _published(releases, original, levels, limit, unit, (origin, destination, count))
         runs, claim, figures, complete = published, "", None, True
     else:
@@ -132,7 +140,7 @@ def command(
 
 def _tried(trying: Iterable[Run | Refused], total: int) -> tuple[list[Run], bool]:
     """The runs, and whether all were made: an interrupt leaves those that were."""
-    from sfumato.commute.comparison import Run
+    from sfumato.trials.flows.comparison import Run
 
     runs, refused, complete = list[Run](), dict[str, list[str]](), True
     try:
@@ -157,12 +165,16 @@ def _tried(trying: Iterable[Run | Refused], total: int) -> tuple[list[Run], bool
 
 
 def _published(
-    releases: Sequence[Path], original: Flows, levels: tuple[str, ...], short: float | None, unit: str,
+    releases: Sequence[Path],
+    original: Flows,
+    levels: tuple[str, ...],
+    short: float | None,
+    unit: str,
     names: tuple[str | None, str | None, str | None],
 ) -> list[Run]:
-    from sfumato.commute.comparison import Run
-    from sfumato.commute.evaluation import evaluate
+    from sfumato.measures.flows.evaluation import evaluate
     from sfumato.privacy.claims import Differential
+    from sfumato.trials.flows.comparison import Run
 
     runs = []
     for path in releases:

@@ -40,7 +40,9 @@ def command(
     original: Annotated[
         Path | None,
         typer.Option(
-            "--original", metavar="FLOWS", show_default=False,
+            "--original",
+            metavar="FLOWS",
+            show_default=False,
             help="Make the publisher's copy, which also holds the original flows; never publish that.",
         ),
     ] = None,
@@ -56,12 +58,12 @@ def command(
     Choose a destination there, and see where its people come from. Without --original the page holds nothing but
     synthetic flows, public places and outlines.
     """
-    from sfumato.commute.flows import Flows
-    from sfumato.commute.map import TITLE, draw_map, matched_outlines, read_outlines
-    from sfumato.commute.places import Places
+    from sfumato.data.flows import Flows
+    from sfumato.data.places import Places
     from sfumato.files import place
     from sfumato.privacy.claims import Differential
     from sfumato.release.description import refuse_inside_release
+    from sfumato.report.map import TITLE, draw_map, matched_outlines, read_outlines
 
     if original:
         refuse_inside_release(output.parent)
@@ -72,7 +74,12 @@ def command(
     shapes = read_outlines(outlines) if outlines else None
     true = Flows.read(original, known, origin=origin, destination=destination, count=count) if original else None
     page = draw_map(
-        synthetic, outlines=shapes, by=by, original=true, title=title or TITLE, unit=unit,
+        synthetic,
+        outlines=shapes,
+        by=by,
+        original=true,
+        title=title or TITLE,
+        unit=unit,
         claim=SYNTHETIC.format(published) if promises else "No claim is known for these flows.",
     )
     place(output, page)

@@ -11,21 +11,24 @@ import typer
 from sfumato.errors import ParameterError
 
 if TYPE_CHECKING:
-    from sfumato.commute.flows import Flows
-    from sfumato.commute.places import Places
-    from sfumato.commute.publication import Published
+    from sfumato.data.flows import Flows
+    from sfumato.data.places import Places
+    from sfumato.publish.flows import Published
 
 FlowsFile = Annotated[
     Path,
     typer.Argument(
-        metavar="FLOWS", show_default=False,
+        metavar="FLOWS",
+        show_default=False,
         help="Pairs of origin and destination, with or without a count: CSV (.gz too) or Parquet.",
     ),
 ]
 PlacesFile = Annotated[
     Path,
     typer.Option(
-        "--places", metavar="FILE", show_default=False,
+        "--places",
+        metavar="FILE",
+        show_default=False,
         help="All places, public: id, latitude, longitude, and any regions as further columns.",
     ),
 ]
@@ -40,7 +43,7 @@ PlaceId = Annotated[
 
 def kilometres(text: str, unit: str, name: str = "--radius") -> float:
     """A distance such as 100, 100mi or 160 km, in kilometres."""
-    from sfumato.commute.places import KILOMETRES
+    from sfumato.data.places import KILOMETRES
 
     found = re.fullmatch(r"\s*((?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?)\s*(km|mi)?\s*", text)
     if not found or float(found[1]) == 0:
@@ -75,9 +78,9 @@ def read_release(
     path: Path, places: Places, names: tuple[str | None, str | None, str | None] = (None, None, None)
 ) -> Published:
     """Synthetic flows: a folder that was published, or a file of which no claim is known."""
-    from sfumato.commute.flows import Flows
-    from sfumato.commute.publication import Published, read_published
+    from sfumato.data.flows import Flows
     from sfumato.privacy.claims import NoGuarantee
+    from sfumato.publish.flows import Published, read_published
 
     if path.is_dir():
         return read_published(path, places)
@@ -90,8 +93,8 @@ def read_input(
     flows: Path, places: Path, origin: str | None, destination: str | None, count: str | None, place_id: str | None
 ) -> tuple[Places, Flows]:
     """The places and the flows between them."""
-    from sfumato.commute.flows import Flows
-    from sfumato.commute.places import Places
+    from sfumato.data.flows import Flows
+    from sfumato.data.places import Places
 
     known = Places.read(places, place=place_id)
     return known, Flows.read(flows, known, origin=origin, destination=destination, count=count)

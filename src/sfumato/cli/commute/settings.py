@@ -13,10 +13,10 @@ from sfumato.cli.commute.options import coarsening, kilometres, refuse_idle
 from sfumato.errors import ParameterError
 
 if TYPE_CHECKING:
-    from sfumato.commute.places import Places
-    from sfumato.commute.prior import Prior
-    from sfumato.commute.synthesis import Synthesizer
-    from sfumato.privacy.dirichlet.calibration import Rule
+    from sfumato.data.places import Places
+    from sfumato.mechanisms.dirichlet.calibration import Rule
+    from sfumato.methods.flows.prior import Prior
+    from sfumato.methods.flows.synthesis import Synthesizer
 
 USUAL_DELTA = 1e-5
 
@@ -55,35 +55,41 @@ class Settings:
 
     def synthesizer(self, places: Places) -> Synthesizer:
         """What these settings ask for; options that would change nothing are refused."""
-        from sfumato.commute.domain import EVERYWHERE, Domain
-        from sfumato.commute.places import OUTSIDE
-        from sfumato.commute.prior import read_weights
-        from sfumato.commute.synthesis import Synthesizer
-        from sfumato.privacy.dirichlet import Promise
+        from sfumato.data.places import OUTSIDE
+        from sfumato.mechanisms.dirichlet import Promise
+        from sfumato.methods.flows.domain import EVERYWHERE, Domain
+        from sfumato.methods.flows.prior import read_weights
+        from sfumato.methods.flows.synthesis import Synthesizer
 
         by_distance, no_regions = self.prior == "distance", self.beyond in (None, OUTSIDE) and not self.coarse
-        refuse_idle({
-            "--beyond without --radius": self.beyond is not None and self.radius is None,
-            "--distances without --prior distance or --keep": self.distances is not None
-            and not by_distance and self.keep == 1,
-            "--density without regions in --beyond or --coarse": self.density is not None and no_regions,
-        })
+        refuse_idle(
+            {
+                "--beyond without --radius": self.beyond is not None and self.radius is None,
+                "--distances without --prior distance or --keep": self.distances is not None
+                and not by_distance
+                and self.keep == 1,
+                "--density without regions in --beyond or --coarse": self.density is not None and no_regions,
+            }
+        )
         usual = 0.0 if self.rule == "pure" else USUAL_DELTA
         return Synthesizer(
             promise=Promise(
-                epsilon=self.epsilon, delta=usual if self.delta is None else self.delta, rule=self.rule,
+                epsilon=self.epsilon,
+                delta=usual if self.delta is None else self.delta,
+                rule=self.rule,
                 reject=self.reject,
             ),
             domain=Domain(
                 radius=EVERYWHERE if self.radius is None else kilometres(self.radius, self.unit),
-                beyond=self.beyond or OUTSIDE, coarse=coarsening(self.coarse),
+                beyond=self.beyond or OUTSIDE,
+                coarse=coarsening(self.coarse),
             ),
             prior=self._prior(places),
             density=read_weights(self.density, places) if self.density else None,
         )
 
     def _prior(self, places: Places) -> Prior:
-        from sfumato.commute.prior import Distances, Prior, read_weights
+        from sfumato.methods.flows.prior import Distances, Prior, read_weights
 
         public = Distances.read(self.distances, self.unit) if self.distances else None
         weights = None if self.prior in ("uniform", "distance") else read_weights(Path(self.prior), places)

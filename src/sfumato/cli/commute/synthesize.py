@@ -24,7 +24,7 @@ from sfumato.cli.options import Json, LedgerFile, Parquet
 from sfumato.cli.show import note, print_json, progress_bar, say
 
 if TYPE_CHECKING:
-    from sfumato.commute.synthesis import Synthesis
+    from sfumato.methods.flows.synthesis import Synthesis
 
 EXAMPLE = "sfumato commute synthesize flows.csv --places places.csv --epsilon 4.6 --radius 100mi -o release"
 
@@ -33,9 +33,7 @@ def command(
     flows: FlowsFile,
     places: PlacesFile,
     epsilon: Annotated[float, typer.Option("--epsilon", show_default=False, help="What the file may cost in all.")],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FOLDER", show_default=False, help="A new folder.")
-    ],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", show_default=False, help="A new folder.")],
     delta: Annotated[
         float | None,
         typer.Option(
@@ -57,20 +55,26 @@ def command(
     ] = None,
     beyond: Annotated[
         str | None,
-        typer.Option("--beyond", metavar="REGIONS", help="Beyond the radius: a column of regions, or outside, which "
-                     "takes all for one."),
+        typer.Option(
+            "--beyond",
+            metavar="REGIONS",
+            help="Beyond the radius: a column of regions, or outside, which takes all for one.",
+        ),
     ] = None,
     coarse: Annotated[
         list[str] | None,
         typer.Option(
-            "--coarse", metavar="PEOPLE:REGIONS", show_default=False,
+            "--coarse",
+            metavar="PEOPLE:REGIONS",
+            show_default=False,
             help="Tell origins of destinations of up to so many people apart by regions; may be repeated.",
         ),
     ] = None,
     prior: Annotated[
         str,
         typer.Option(
-            "--prior", metavar="SHAPE",
+            "--prior",
+            metavar="SHAPE",
             help="The public prior: uniform, distance, or a file of places and weights such as populations.",
         ),
     ] = "uniform",
@@ -80,7 +84,9 @@ def command(
     distances: Annotated[
         Path | None,
         typer.Option(
-            "--distances", metavar="FILE", show_default=False,
+            "--distances",
+            metavar="FILE",
+            show_default=False,
             help="A public histogram of distances (up_to, share) for --prior distance and --keep; without it, "
             "published commutes of the year 2000.",
         ),
@@ -88,7 +94,9 @@ def command(
     density: Annotated[
         Path | None,
         typer.Option(
-            "--density", metavar="FILE", show_default=False,
+            "--density",
+            metavar="FILE",
+            show_default=False,
             help="Public weights of places, by which a drawn region becomes a place in it; without it, all alike.",
         ),
     ] = None,
@@ -113,12 +121,22 @@ def command(
     For every destination as many people are drawn as go there, from the data and a public prior that is as small as
     the promise allows. How many go to each destination is taken for public. What it costs is charged to the ledger.
     """
-    from sfumato.commute.publication import publish_flows
     from sfumato.privacy.ledger import Ledger
+    from sfumato.publish.flows import publish_flows
 
     settings = Settings(
-        epsilon=epsilon, delta=delta, rule=rule, reject=reject, radius=radius, beyond=beyond, coarse=coarse,
-        prior=prior, keep=keep, distances=distances, density=density, unit=unit,
+        epsilon=epsilon,
+        delta=delta,
+        rule=rule,
+        reject=reject,
+        radius=radius,
+        beyond=beyond,
+        coarse=coarse,
+        prior=prior,
+        keep=keep,
+        distances=distances,
+        density=density,
+        unit=unit,
     )
     known, original = read_input(flows, places, origin, destination, count, place_id)
     synthesizer = settings.synthesizer(known)
@@ -129,8 +147,14 @@ def command(
     book = Ledger(ledger)
     with progress_bar() as progress:
         made, charged = publish_flows(
-            synthesizer, original, output, data_set=data_set, ledger=book, parquet=parquet,
-            planning=partial(progress, "calibrating priors"), drawing=partial(progress, "drawing people"),
+            synthesizer,
+            original,
+            output,
+            data_set=data_set,
+            ledger=book,
+            parquet=parquet,
+            planning=partial(progress, "calibrating priors"),
+            drawing=partial(progress, "drawing people"),
         )
     about = _about(made, output, data_set)
     if as_json:

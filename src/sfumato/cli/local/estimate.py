@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from sfumato.local.survey import Survey
+    from sfumato.collect.survey import Survey
 
 EXAMPLE = "sfumato local estimate reports.csv --survey age.toml"
 WIDEST = 40
@@ -31,7 +31,8 @@ def command(
     files: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="[FILE]...", show_default=False,
+            metavar="[FILE]...",
+            show_default=False,
             help="Reports: CSV (.gz too) or Parquet. Those of several files are taken together.",
         ),
     ] = None,
@@ -44,9 +45,7 @@ def command(
             "--database", metavar="FILE|URL", show_default=False, help="A collector's database, in place of files."
         ),
     ] = None,
-    name: Annotated[
-        str | None, typer.Option("--name", show_default=False, help="The survey in the database.")
-    ] = None,
+    name: Annotated[str | None, typer.Option("--name", show_default=False, help="The survey in the database.")] = None,
     column: Column = None,
     solver: Annotated[
         Literal["likelihood", "inversion", "em", "smooth"],
@@ -56,9 +55,7 @@ def command(
             "early; or smoothed ones, which help smooth distributions and hurt heaped ones.",
         ),
     ] = "likelihood",
-    steps: Annotated[
-        int | None, typer.Option("--steps", show_default=False, help="Stop after so many steps.")
-    ] = None,
+    steps: Annotated[int | None, typer.Option("--steps", show_default=False, help="Stop after so many steps.")] = None,
     confidence: Annotated[float, typer.Option("--confidence", help="Of the intervals.")] = 0.95,
     output: Annotated[
         Path | None,
@@ -73,8 +70,8 @@ def command(
     With error bars for every value, the cumulative distribution, the mean and the quartiles, and a bound on how far the
     estimate is from the likeliest one.
     """
+    from sfumato.estimation.estimate import estimate
     from sfumato.files import place
-    from sfumato.local.reconstruct.estimate import estimate
 
     if output:
         _refuse_output(output)
@@ -112,9 +109,9 @@ def _reports(
     """The survey, and how often each report occurs in files or in a database."""
     from contextlib import closing
 
+    from sfumato.collect.reports import count_reports
+    from sfumato.collect.survey import read_survey
     from sfumato.errors import ParameterError
-    from sfumato.local.reports import count_reports
-    from sfumato.local.survey import read_survey
 
     if database is None:
         if not files or survey is None or name is not None:
@@ -123,7 +120,7 @@ def _reports(
         return asked, count_reports(files, asked, column)
     if files or survey is not None or column is not None or name is None:
         raise ParameterError("a database is named with --database and --name alone; files need --survey")
-    from sfumato.local.collector.storage import Storage
+    from sfumato.collect.collector.storage import Storage
 
     with closing(Storage.existing(database)) as storage:
         stored = storage.survey(name)
@@ -155,8 +152,12 @@ def _show(found: dict[str, Any], asked: Survey) -> None:
         columns(
             ("value", "share", f"{found['confidence']:.0%} interval", ""),
             (
-                (str(cell["value"]), f"{cell['share']:.2%}", f"{cell['low']:.2%} to {cell['high']:.2%}",
-                 "█" * round(BAR * max(cell["share"], 0) / most))
+                (
+                    str(cell["value"]),
+                    f"{cell['share']:.2%}",
+                    f"{cell['low']:.2%} to {cell['high']:.2%}",
+                    "█" * round(BAR * max(cell["share"], 0) / most),
+                )
                 for cell in cells
             ),
         )

@@ -21,7 +21,9 @@ def command(
     survey: Annotated[
         Path,
         typer.Option(
-            "--survey", metavar="TOML", show_default=False,
+            "--survey",
+            metavar="TOML",
+            show_default=False,
             help="What is asked: name, question, min, max and epsilon; also step, mechanism, smallest_batch and ends.",
         ),
     ],
@@ -37,9 +39,9 @@ def command(
     Every row becomes one report in the survey's units; other columns are left behind. Run it once: a second run draws
     fresh noise, and two reports about one person tell more than one.
     """
+    from sfumato.collect.reports import read_answers, write_reports
+    from sfumato.collect.survey import read_survey
     from sfumato.errors import ParameterError
-    from sfumato.local.reports import read_answers, write_reports
-    from sfumato.local.survey import read_survey
 
     asked = read_survey(survey)
     if output.exists():
@@ -48,9 +50,7 @@ def command(
     write_reports(output, name, asked.perturb(answers))
     claim = asked.channel.claim
     if as_json:
-        print_json(
-            {"reports": str(output), "count": len(answers), "claim": claim.spec(), "sentence": claim.sentence()}
-        )
+        print_json({"reports": str(output), "count": len(answers), "claim": claim.spec(), "sentence": claim.sentence()})
         return
     say(f"{output}: {len(answers):,} reports.")
     say(f"Claim: {claim.sentence()}." + ("" if asked.step == 1 else f" A step is {asked.step}."))

@@ -13,12 +13,10 @@ from sfumato.cli.show import print_json, say
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from sfumato.local.planning import Plan
+    from sfumato.collect.planning import Plan
 
 EXAMPLE = "sfumato local plan --size 100 --epsilon 0.5 --error 0.01"
-QUANTITIES = {
-    "cell": "share of people with any one value", "cdf": "share of people up to any value", "mean": "mean",
-}
+QUANTITIES = {"cell": "share of people with any one value", "cdf": "share of people up to any value", "mean": "mean"}
 
 
 def command(
@@ -44,8 +42,10 @@ def command(
     ] = None,
     quantity: Annotated[
         Literal["cell", "cdf", "mean"],
-        typer.Option("--quantity", help="What is to be exact: the share of the worst value, the worst cumulative "
-                     "share, or the mean."),
+        typer.Option(
+            "--quantity",
+            help="What is to be exact: the share of the worst value, the worst cumulative share, or the mean.",
+        ),
     ] = "cell",
     confidence: Annotated[float, typer.Option("--confidence", help="Of the interval.")] = 0.95,
     as_json: Json = False,
@@ -66,13 +66,18 @@ def command(
 
 
 def _plan(
-    survey: Path | None, size: int | None, epsilon: float | Fraction | None, mechanism: str | None,
-    error: float | None, reports: int | None, **more: Any,
+    survey: Path | None,
+    size: int | None,
+    epsilon: float | Fraction | None,
+    mechanism: str | None,
+    error: float | None,
+    reports: int | None,
+    **more: Any,
 ) -> Plan:
+    from sfumato.collect.planning import Planner
+    from sfumato.collect.survey import read_survey
     from sfumato.errors import ParameterError
-    from sfumato.local.planning import Planner
-    from sfumato.local.survey import read_survey
-    from sfumato.privacy.channels import make_channel
+    from sfumato.mechanisms.channels import make_channel
 
     name, both = mechanism or "geometric", error is not None and reports is not None
     if survey is not None:

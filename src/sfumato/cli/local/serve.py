@@ -27,14 +27,19 @@ def command(
     token: Annotated[
         str | None,
         typer.Option(
-            "--token", envvar="SFUMATO_TOKEN", show_default=False, show_envvar=True,
+            "--token",
+            envvar="SFUMATO_TOKEN",
+            show_default=False,
+            show_envvar=True,
             help="The administrator's token, 16 characters or more; without it, one is drawn and shown.",
         ),
     ] = None,
     origins: Annotated[
         list[str] | None,
         typer.Option(
-            "--allow-origin", metavar="ORIGIN", show_default=False,
+            "--allow-origin",
+            metavar="ORIGIN",
+            show_default=False,
             help="A site whose own pages may send reports here; may be repeated.",
         ),
     ] = None,
@@ -48,10 +53,10 @@ def command(
     import secrets
     from contextlib import closing
 
-    from sfumato.local.collector.service import check_token
-    from sfumato.local.collector.serving import serve
-    from sfumato.local.collector.storage import Storage
-    from sfumato.local.survey import read_survey
+    from sfumato.collect.collector.service import check_token
+    from sfumato.collect.collector.serving import serve
+    from sfumato.collect.collector.storage import Storage
+    from sfumato.collect.survey import read_survey
 
     asked = [read_survey(path) for path in surveys or []]
     secret = token or secrets.token_urlsafe(24)

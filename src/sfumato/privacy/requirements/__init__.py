@@ -21,8 +21,15 @@ from sfumato.privacy.requirements.t_closeness import TCloseness
 REQUIREMENTS: dict[str, type[Requirement]] = {
     kind.name: kind
     for kind in (
-        KAnonymity, LDiversity, DistinctLDiversity, EntropyLDiversity, RecursiveLDiversity, TCloseness,
-        DeltaDisclosure, AlphaK, BetaLikeness,
+        KAnonymity,
+        LDiversity,
+        DistinctLDiversity,
+        EntropyLDiversity,
+        RecursiveLDiversity,
+        TCloseness,
+        DeltaDisclosure,
+        AlphaK,
+        BetaLikeness,
     )
 }
 
@@ -42,7 +49,17 @@ def parse_requirement(spec: dict[str, Any]) -> Requirement:
 
 
 __all__ = [
-    "REQUIREMENTS", "AlphaK", "BetaLikeness", "DeltaDisclosure", "DistinctLDiversity", "EntropyLDiversity",
-    "KAnonymity", "LDiversity", "Population", "RecursiveLDiversity", "Requirement", "TCloseness",
+    "REQUIREMENTS",
+    "AlphaK",
+    "BetaLikeness",
+    "DeltaDisclosure",
+    "DistinctLDiversity",
+    "EntropyLDiversity",
+    "KAnonymity",
+    "LDiversity",
+    "Population",
+    "RecursiveLDiversity",
+    "Requirement",
+    "TCloseness",
     "parse_requirement",
 ]

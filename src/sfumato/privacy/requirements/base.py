@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.errors import ParameterError
 from sfumato.privacy.distances import shares
+from sfumato.schema import Axis
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from sfumato.schema import Axis
-
-    Counts = NDArray[np.int64] | NDArray[np.float64]
+Counts = NDArray[np.int64] | NDArray[np.float64]
 
 LARGEST_PARAMETER = 1e12
 

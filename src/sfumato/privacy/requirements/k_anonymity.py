@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sfumato.privacy.requirements.base import ROUNDING, Population, Requirement, expect, is_whole
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from sfumato.privacy.requirements.base import Counts
+from sfumato.privacy.requirements.base import ROUNDING, Counts, Population, Requirement, expect, is_whole
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,17 +7,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.privacy.distances import shares
-from sfumato.privacy.requirements.base import ROUNDING, Population, Requirement, expect, is_number, is_whole
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from sfumato.privacy.requirements.base import Counts
+from sfumato.privacy.requirements.base import ROUNDING, Counts, Population, Requirement, expect, is_number, is_whole
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, get_args
+from typing import ClassVar, get_args
+
+import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.privacy.distances import Distance, distance, shares
-from sfumato.privacy.requirements.base import ROUNDING, Population, Requirement, expect, is_number
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from sfumato.privacy.requirements.base import Counts
+from sfumato.privacy.requirements.base import ROUNDING, Counts, Population, Requirement, expect, is_number
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,164 @@
+"""The database of a collector: its tables, how SQLite and PostgreSQL are opened, and their errors as sentences.
+
+Kept are surveys, reports with the ids their senders drew at random, and how often each value was reported. There is no
+column for who sent a report, from where or when, and SQLite keeps the rows in the order of their ids, not of arrival.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    Engine,
+    MetaData,
+    Table,
+    Text,
+    create_engine,
+    event,
+    func,
+    make_url,
+    select,
+)
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import SQLAlchemyError
+
+from sfumato.collect.collector import refuse_missing
+from sfumato.errors import DataError, ParameterError
+
+PATIENCE = 30
+"""Seconds to wait for other writers, or for a connection."""
+MAKING_TABLES = int.from_bytes(b"Sfum", "big")
+"""The lock that servers of one PostgreSQL database take before they look for tables."""
+WRITING = "sfumato_writing"
+EXPECTED = "expected the path of a file, sqlite:///FILE or postgresql://USER@HOST/DATABASE"
+
+METADATA = MetaData()
+SURVEYS = Table(
+    "surveys",
+    METADATA,
+    Column("name", Text, primary_key=True),
+    Column("spec", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+REPORTS = Table(
+    "reports",
+    METADATA,
+    Column("survey", Text, primary_key=True),
+    Column("id", Text, primary_key=True),
+    Column("value", BigInteger, nullable=False),
+    sqlite_with_rowid=False,
+)
+COUNTS = Table(
+    "counts",
+    METADATA,
+    Column("survey", Text, primary_key=True),
+    Column("value", BigInteger, primary_key=True, autoincrement=False),
+    Column("count", BigInteger, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+
+class UnavailableError(DataError):
+    """The database does not answer, or not as it should; the same request may succeed later."""
+
+
+def parse_database(database: Path | str) -> URL:
+    """The address of a database: the path of an SQLite file, or a URL."""
+    if isinstance(database, Path) or "://" not in database:
+        if not str(database):
+            raise ParameterError(f"the database has no name; {EXPECTED}")
+        return URL.create("sqlite", database=str(database))
+    scheme, _, rest = database.partition("://")
+    if scheme in ("postgres", "postgresql"):
+        scheme = "postgresql+psycopg"
+    if scheme not in ("sqlite", "postgresql+psycopg"):
+        raise ParameterError(f"a database of the kind {scheme!r} is not known; {EXPECTED}")
+    try:
+        url = make_url(f"{scheme}://{rest}")
+    except (SQLAlchemyError, ValueError) as error:
+        # The address is not repeated: it may hold a password.
+        raise ParameterError(f"the address of the database cannot be read; {EXPECTED}") from error
+    if scheme == "sqlite" and (not url.database or url.database.startswith((":memory:", "file:")) or url.host):
+        raise ParameterError(f"reports need a database that stays; {EXPECTED}")
+    if scheme != "sqlite":
+        refuse_missing("psycopg")
+    return url
+
+
+def refuse_absent(url: URL) -> None:
+    """An SQLite file that is not there."""
+    if url.get_backend_name() == "sqlite" and not Path(str(url.database)).is_file():
+        raise ParameterError(f"{url.database}: there is no such file; expected the database of a collector")
+
+
+def open_engine(url: URL) -> Engine:
+    """A pool of connections to a database whose tables are there."""
+    engine = _open_sqlite(url) if url.get_backend_name() == "sqlite" else _open_postgresql(url)
+    try:
+        with sentences(url), writing(engine) as connection:
+            if engine.dialect.name == "postgresql":
+                connection.execute(select(func.pg_advisory_xact_lock(MAKING_TABLES)))
+            METADATA.create_all(connection)
+    except BaseException:
+        engine.dispose()
+        raise
+    return engine
+
+
+def _open_sqlite(url: URL) -> Engine:
+    with suppress(OSError):
+        # For its owner alone; whatever is in the way is told by SQLite.
+        Path(str(url.database)).touch(mode=0o600)
+    engine = create_engine(url, hide_parameters=True, connect_args={"timeout": PATIENCE})
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: Any, _: Any) -> None:
+        # Python's own transactions begin too late to lock before the first read.
+        connection.isolation_level = None
+        for setting in ("journal_mode=WAL", "synchronous=FULL", f"busy_timeout={PATIENCE * 1000}"):
+            connection.execute(f"PRAGMA {setting}").close()
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        immediate = connection.get_execution_options().get(WRITING)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")
+
+    return engine
+
+
+def _open_postgresql(url: URL) -> Engine:
+    waiting = {} if "connect_timeout" in url.query else {"connect_timeout": PATIENCE}
+    return create_engine(
+        url, hide_parameters=True, pool_pre_ping=True, isolation_level="READ COMMITTED", connect_args=waiting
+    )
+
+
+@contextmanager
+def writing(engine: Engine) -> Iterator[Connection]:
+    """A transaction that may write; it is committed when this returns, and undone if anything is raised."""
+    with engine.connect().execution_options(**{WRITING: True}) as connection, connection.begin():
+        yield connection
+
+
+@contextmanager
+def sentences(url: URL) -> Iterator[None]:
+    """What a database complains about, in one line and without its password."""
+    try:
+        yield
+    except SQLAlchemyError as error:
+        reason = str(getattr(error, "orig", None) or error).strip().partition("\n")[0] or type(error).__name__
+        raise UnavailableError(f"the database {spell(url)} cannot be used ({reason})") from error
+
+
+def spell(url: URL) -> str:
+    """A database as people write it."""
+    if url.get_backend_name() == "sqlite":
+        return str(url.database)
+    # A query may hold a password as well.
+    return url.set(drivername="postgresql", query={}).render_as_string(hide_password=True)

@@ -1,0 +1,133 @@
+"""What requests may hold: bodies of limited size, JSON, and reports that fit their survey, all else refused."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from typing import Any
+
+from fastapi import Request
+
+from sfumato.collect.collector.storage import Report
+from sfumato.collect.survey import Survey, spell_range
+from sfumato.errors import ParameterError
+
+LARGEST_BODY = 2**20
+LARGEST_BATCH = 10_000
+PATIENCE = 30.0
+"""Seconds in which a body has to arrive."""
+ID = re.compile(r"[A-Za-z0-9_-]{16,64}")
+ID_EXPECTED = "16 to 64 letters, digits, hyphens and underscores"
+SHAPE = 'expected {"id": …, "value": …} or {"reports": [{"id": …, "value": …}, …]}'
+LONGEST_SHOWN = 40
+KINDS = {bool: "true or false", float: "not a whole number", str: "a text", list: "a list", dict: "an object"}
+
+
+class RefusedError(Exception):
+    """A request that is answered with an error status and one sentence."""
+
+    def __init__(self, status: int, sentence: str, headers: dict[str, str] | None = None) -> None:
+        super().__init__(sentence)
+        self.status, self.sentence, self.headers = status, sentence, headers
+
+
+async def read_json(request: Request) -> Any:
+    """The body of a request."""
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        # Pages of other sites may send anything else without asking whether they are allowed to.
+        raise RefusedError(415, "the content type of the request is not JSON; expected application/json")
+    try:
+        async with asyncio.timeout(PATIENCE):
+            body = await _read_body(request)
+    except TimeoutError as error:
+        raise RefusedError(408, f"the request did not arrive within {PATIENCE:.0f} seconds") from error
+    try:
+        return json.loads(body, parse_constant=_refuse_constant, object_pairs_hook=_refuse_twice)
+    except (ValueError, RecursionError) as error:
+        raise RefusedError(400, "the request cannot be read as JSON") from error
+
+
+async def _read_body(request: Request) -> bytes:
+    announced = request.headers.get("content-length", "0")
+    if not announced.isdecimal() or int(announced) > LARGEST_BODY:
+        raise RefusedError(413, f"the request is too large; expected at most {LARGEST_BODY:,} bytes")
+    body = bytearray()
+    async for part in request.stream():
+        body += part
+        if len(body) > LARGEST_BODY:
+            raise RefusedError(413, f"the request is too large; expected at most {LARGEST_BODY:,} bytes")
+    return bytes(body)
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _refuse_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Which of two values counts would depend on who reads them."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key stands twice")
+    return found
+
+
+def parse_survey(document: Any) -> Survey:
+    """The survey that a request describes."""
+    try:
+        json.dumps(document, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise RefusedError(400, "the survey holds text that is not Unicode") from error
+    for key, value in document.items() if isinstance(document, dict) else ():
+        if isinstance(value, list | dict):
+            raise RefusedError(400, f"{shown(key)} is {KINDS[type(value)]}; expected a text or a number")
+    try:
+        return Survey.parse(document)
+    except ParameterError as error:
+        raise RefusedError(400, str(error)) from error
+
+
+def parse_reports(document: Any, survey: Survey) -> list[Report]:
+    """The reports of a request, one or a batch, each checked against the survey."""
+    batch = document.get("reports") if isinstance(document, dict) and set(document) == {"reports"} else None
+    if batch is None:
+        return [_Form(survey).parse("the report", document)]
+    if not isinstance(batch, list):
+        raise RefusedError(400, f"the reports are {KINDS.get(type(batch), 'a number')}; {SHAPE}")
+    if not 0 < len(batch) <= LARGEST_BATCH:
+        raise RefusedError(400, f"the request holds {len(batch):,} reports; expected from 1 to {LARGEST_BATCH:,}")
+    form = _Form(survey)
+    return [form.parse(f"report {number}", report) for number, report in enumerate(batch, start=1)]
+
+
+class _Form:
+    """What a report of a survey looks like."""
+
+    def __init__(self, survey: Survey) -> None:
+        self.values = range(survey.lowest_report, survey.highest_report + 1, survey.step)
+        self.expected = f"expected {spell_range(survey.lowest_report, survey.highest_report, survey.step)}"
+
+    def parse(self, which: str, report: Any) -> Report:
+        if not isinstance(report, dict):
+            raise RefusedError(400, f"{which} is not an object; {SHAPE}")
+        for key in report:
+            if key not in ("id", "value"):
+                raise RefusedError(400, f"{which}: {shown(key)} is not part of a report; expected id and value alone")
+        for key in ("id", "value"):
+            if key not in report:
+                raise RefusedError(400, f"{which} has no {key}; {SHAPE}")
+        key, value = report["id"], report["value"]
+        if not isinstance(key, str) or not ID.fullmatch(key):
+            raise RefusedError(400, f"{which}: the id is {shown(key)}; expected {ID_EXPECTED}")
+        if type(value) is not int:
+            kind = "missing" if value is None else KINDS[type(value)]
+            raise RefusedError(400, f"{which}: the value is {kind}; {self.expected}")
+        if value not in self.values:
+            raise RefusedError(400, f"{which}: the value is {shown(value)}; {self.expected}")
+        return Report(key, value)
+
+
+def shown(value: Any) -> str:
+    """A value as it was sent, in ASCII and not at any length."""
+    text = json.dumps(value)
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"

@@ -1,0 +1,132 @@
+"""Reports in files: how often each possible one occurs, and files of them to write.
+
+Files are CSV (compressed too) or Parquet with a column of numbers in the survey's units. Counts are exact and add up:
+those of several files are the counts of all their reports.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.collect.survey import Survey, spell_range
+from sfumato.data.source import read_frame
+from sfumato.errors import DataError, ParameterError
+from sfumato.files import place
+
+PARQUET = (".parquet", ".pq")
+INEXACT = 2**53
+"""Whole numbers from here on may be those of their neighbours when read as floating point."""
+LONGEST_SHOWN = 40
+
+
+def count_reports(
+    files: Path | str | Iterable[Path | str], survey: Survey, column: str | None = None
+) -> NDArray[np.int64]:
+    """How often each possible report occurs in all the files together, lowest first.
+
+    Without the name of a column, each file must have one column only.
+    """
+    counts = np.zeros(survey.channel.reports, dtype=np.int64)
+    every = [files] if isinstance(files, Path | str) else list(files)
+    twice = [file for number, file in enumerate(every) if Path(file) in map(Path, every[:number])]
+    if twice:
+        raise ParameterError(f"{twice[0]}: the file is given twice; its reports would count twice")
+    for file in every:
+        codes, _ = _read_codes(file, column, survey.lowest_report, survey.highest_report, survey.step)
+        present = codes.to_frame("code").lazy().group_by("code").agg(pl.len()).collect()
+        counts[present["code"].to_numpy()] += present["len"].to_numpy().astype(np.int64)
+    return counts
+
+
+def read_answers(file: Path | str, survey: Survey, column: str | None = None) -> tuple[NDArray[np.int64], str]:
+    """The true answers in a file, and the name of their column."""
+    codes, name = _read_codes(file, column, survey.min, survey.max, survey.step)
+    return survey.min + survey.step * codes.to_numpy().astype(np.int64), name
+
+
+def _read_codes(file: Path | str, column: str | None, lowest: int, highest: int, step: int) -> tuple[pl.Series, str]:
+    """The number of each value on the grid of a survey, from 0 for the lowest, and the name of the column."""
+    raw, where = _read_column(file, column)
+    codes = _encode(raw, lowest, highest, step, where)
+    if codes.null_count():
+        row = int(codes.is_null().arg_max() or 0)
+        expected = spell_range(lowest, highest, step)
+        missing = raw[row] is None
+        problem = "the value is missing; expected" if missing else f"{str(raw[row])[:LONGEST_SHOWN]!r} is not"
+        raise DataError(f"{where}, row {row + 1}, column {raw.name!r}: {problem} {expected}")
+    return codes, raw.name
+
+
+def _read_column(file: Path | str, column: str | None) -> tuple[pl.Series, str]:
+    frame, where = read_frame(file, None if column is None else [column])
+    if frame.width != 1:
+        shown = ", ".join(map(repr, frame.columns[:12]))
+        raise DataError(f"{where}: the file has {frame.width} columns; choose the one to read from {shown}")
+    if column is None and _is_number(frame.columns[0]):
+        raise DataError(f"{where}: the first line is {frame.columns[0]!r}; expected the name of the column")
+    return frame.to_series(), where
+
+
+def _is_number(name: str) -> bool:
+    try:
+        float(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _encode(raw: pl.Series, lowest: int, highest: int, step: int, where: str) -> pl.Series:
+    """The number of each value, from 0 for the lowest; null for whatever is not on the grid."""
+    numbers = _whole_numbers(raw)
+    if numbers is None:
+        raise DataError(f"{where}, column {raw.name!r}: {raw.dtype} is not a type of numbers; expected whole numbers")
+    whole = pl.col("whole")
+    inside = whole.is_between(lowest, highest)
+    # Compared before they are subtracted: what lies far outside would overflow.
+    steps = pl.when(inside).then(whole).otherwise(None) - lowest
+    codes = pl.when(steps % step == 0).then(steps // step).otherwise(None)
+    return numbers.to_frame("whole").lazy().select(codes).collect().to_series()
+
+
+def _whole_numbers(raw: pl.Series) -> pl.Series | None:
+    """The values as 64-bit integers, null for those that are not whole numbers; nothing for other types."""
+    if raw.dtype.is_integer():
+        return raw.cast(pl.Int64, strict=False)
+    if raw.dtype.is_float() or raw.dtype.is_decimal():
+        return _whole_floats(raw.cast(pl.Float64))
+    if raw.dtype == pl.String or isinstance(raw.dtype, pl.Categorical | pl.Enum):
+        text = raw.cast(pl.String).str.strip_chars()
+        whole = text.cast(pl.Int64, strict=False)
+        if whole.null_count() == raw.null_count():
+            return whole
+        return whole.zip_with(whole.is_not_null(), _whole_floats(text.cast(pl.Float64, strict=False)))
+    return raw.cast(pl.Int64) if raw.dtype == pl.Null else None
+
+
+def _whole_floats(numbers: pl.Series) -> pl.Series:
+    whole = (numbers == numbers.floor()) & (numbers.abs() < INEXACT)
+    return numbers.zip_with(whole.fill_null(False), pl.Series([None], dtype=pl.Float64)).cast(pl.Int64)
+
+
+def write_reports(path: Path | str, column: str, values: NDArray[np.integer]) -> Path:
+    """Write reports to a new CSV (.csv, .csv.gz) or Parquet file, in one column, whole or not at all."""
+    target = Path(path)
+    if not column:
+        raise ParameterError("the column of the reports has no name")
+    frame = pl.DataFrame({column: np.asarray(values, dtype=np.int64)})
+    content = io.BytesIO()
+    if target.suffix.lower() in PARQUET:
+        frame.write_parquet(content)
+    elif target.name.lower().endswith((".csv", ".csv.gz")):
+        frame.write_csv(content)
+    else:
+        raise ParameterError(f"{target}: the name of a file of reports ends in .csv, .csv.gz or .parquet")
+    written = content.getvalue()
+    return place(target, gzip.compress(written, mtime=0) if target.suffix.lower() == ".gz" else written)

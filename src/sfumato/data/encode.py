@@ -1,0 +1,54 @@
+"""From raw columns to integer codes, with an error that names the first row that does not fit.
+
+Text is encoded through its distinct values, so that labels are looked at once each.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from sfumato.errors import DataError
+from sfumato.schema import MISSING, UNKNOWN, Axis
+
+
+def encode_column(raw: pl.Series, axis: Axis, missing: tuple[str, ...], where: str) -> pl.Series:
+    """The codes of a column on its axis, as 32-bit integers."""
+    raw = raw.alias("raw")  # Polars reads some column names as patterns.
+    codes = (
+        _encode_numbers(raw, axis, missing)
+        if axis.kind == "numeric" and raw.dtype.is_numeric()
+        else _encode_text(raw, axis, missing, where)
+    )
+    wrong = codes == UNKNOWN if axis.nullable else codes < 0
+    if wrong.any():
+        row = int(wrong.arg_max() or 0)
+        place = f"{where}, row {row + 1}, column {axis.name!r}"
+        if codes[row] == MISSING:
+            raise DataError(f"{place}: the value is missing; if that may happen, declare nullable = true in the schema")
+        raise DataError(f"{place}: {raw[row]!r} is not {axis.expected}")
+    return codes.rename(axis.name)
+
+
+def _encode_numbers(raw: pl.Series, axis: Axis, missing: tuple[str, ...]) -> pl.Series:
+    numbers = raw.cast(pl.Float64).fill_null(np.nan).to_numpy()
+    codes = axis.encode(numbers)
+    means_missing = pl.Series(missing, dtype=pl.String).cast(pl.Float64, strict=False).drop_nulls().to_numpy()
+    codes[np.isnan(numbers) | np.isin(numbers, means_missing)] = MISSING
+    return pl.Series(codes)
+
+
+def _encode_text(raw: pl.Series, axis: Axis, missing: tuple[str, ...], where: str) -> pl.Series:
+    try:
+        present = raw.fill_nan(None) if raw.dtype.is_float() else raw
+        text = present.cast(pl.String).str.strip_chars().rename("text")
+    except pl.exceptions.PolarsError as error:
+        raise DataError(f"{where}, column {axis.name!r}: {raw.dtype} is not a type of plain values") from error
+    distinct = text.unique()
+    if axis.kind == "numeric":
+        codes = axis.encode(distinct.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy())
+    else:
+        codes = axis.encode(distinct.fill_null("").to_list())
+    codes[(distinct.is_null() | distinct.is_in(missing).fill_null(True)).to_numpy()] = MISSING
+    code_of = pl.DataFrame({"text": distinct, "code": codes})
+    return text.to_frame().join(code_of, on="text", how="left", nulls_equal=True, maintain_order="left")["code"]

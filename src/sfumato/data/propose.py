@@ -1,0 +1,188 @@
+"""A first schema for a table nobody has described yet, read off its rows and saying so.
+
+What is read off the data (bounds, categories, whether values are missing) is listed in each column's
+`from_data`, for the owner to replace by public knowledge.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from sfumato.data.source import read_frame
+from sfumato.errors import DataError, SchemaError
+from sfumato.schema import Schema
+from sfumato.schema.taxonomy import as_label
+
+MISSING_SPELLINGS = ("", "?", "NA", "N/A", "NaN", "null")
+MOST_CATEGORIES = 200
+MOST_GRID_POINTS = 2_000
+DEFAULT_BINS = 50
+MOST_QUASI = 8
+IDENTIFYING_SHARE = 0.95
+LARGEST_NUMBER = 1e15
+LEADING_ZERO = r"^0\d"
+"""Digits that start with a zero, such as postcodes, are names and not numbers."""
+
+
+@dataclass(frozen=True)
+class _Looked:
+    """What one look at a column showed."""
+
+    name: str
+    present: int
+    missing: int
+    distinct: list[str]
+    numbers: pl.Series | None
+
+    @property
+    def share_distinct(self) -> float:
+        return len(self.distinct) / max(self.present, 1)
+
+
+def propose(source: Any, sensitive: str, quasi: tuple[str, ...] = ()) -> Schema:
+    """A schema for the table, with `sensitive` as its sensitive column.
+
+    Columns named in `quasi` become quasi-identifiers; without any, every column with few enough values does.
+    """
+    frame, where = read_frame(source)
+    for name in (sensitive, *quasi):
+        if name not in frame.columns:
+            shown = ", ".join(map(repr, frame.columns[:12]))
+            raise DataError(f"{where}: the column {name!r} is missing; the file has {shown}")
+    if sensitive in quasi:
+        raise DataError(f"{where}: the column {sensitive!r} cannot be both sensitive and a quasi-identifier")
+    columns = {name: _column_spec(_look(name, frame[name]), sensitive, quasi, where) for name in frame.columns}
+    if not quasi:
+        _limit_quasi(columns)
+    if not any(spec["role"] == "quasi" for spec in columns.values()):
+        raise DataError(f"{where}: no column looks like a quasi-identifier; name some")
+    try:
+        return Schema.parse({"name": _name(where), "missing": list(MISSING_SPELLINGS), "columns": columns})
+    except SchemaError as error:
+        raise DataError(f"{where}: {error}") from error
+
+
+def _look(name: str, raw: pl.Series) -> _Looked:
+    try:
+        text = raw.alias("raw").cast(pl.String).str.strip_chars()
+    except pl.exceptions.PolarsError:
+        return _Looked(name, len(raw), 0, [], None)
+    present = text.filter(~(text.is_null() | text.is_in(MISSING_SPELLINGS).fill_null(True)))
+    numbers = present.cast(pl.Float64, strict=False)
+    are_codes = bool(present.str.contains(LEADING_ZERO).any())
+    numeric = len(present) > 0 and not are_codes and bool((numbers.abs() <= LARGEST_NUMBER).fill_null(False).all())
+    distinct = sorted({as_label(value) for value in present.unique().to_list()})
+    return _Looked(name, len(present), len(raw) - len(present), distinct, numbers if numeric else None)
+
+
+def _column_spec(column: _Looked, sensitive: str, quasi: tuple[str, ...], where: str) -> dict[str, Any]:
+    wanted = column.name == sensitive or column.name in quasi
+    if column.name == sensitive:
+        role = "sensitive"
+    elif column.name in quasi:
+        role = "quasi"
+    elif quasi or not column.distinct:
+        role = "ignore"
+    else:
+        role = _guessed_role(column)
+    if role in ("identifier", "ignore") and not wanted:
+        return {"role": role}
+    if not column.distinct:
+        raise DataError(f"{where}: the column {column.name!r} holds no values of a plain type")
+    spec = {"role": role, **_domain(column, role, where)}
+    if column.missing:
+        spec["nullable"] = True
+        spec["from_data"].append("nullable")
+    return spec
+
+
+def _guessed_role(column: _Looked) -> str:
+    numeric = column.numbers is not None
+    if not numeric and (column.share_distinct > IDENTIFYING_SHARE or len(column.distinct) > MOST_CATEGORIES):
+        return "identifier" if column.share_distinct > IDENTIFYING_SHARE else "ignore"
+    if numeric and column.share_distinct > IDENTIFYING_SHARE and column.present > DEFAULT_BINS:
+        return "identifier"
+    return "quasi"
+
+
+def _domain(column: _Looked, role: str, where: str) -> dict[str, Any]:
+    few = len(column.distinct) <= (12 if role == "quasi" else 30)
+    if column.numbers is not None and not (few and role == "sensitive"):
+        return _numeric_domain(column.numbers, role)
+    if len(column.distinct) > MOST_CATEGORIES:
+        raise DataError(
+            f"{where}: the column {column.name!r} has {len(column.distinct)} different values, too many for "
+            "categories; group them first"
+        )
+    values = sorted(column.distinct, key=float) if column.numbers is not None else column.distinct
+    return {"kind": "categorical", "values": values, "from_data": ["values"]}
+
+
+def _numeric_domain(numbers: pl.Series, role: str) -> dict[str, Any]:
+    low, high = float(numbers.min()), float(numbers.max())  # type: ignore[arg-type]
+    whole = bool((numbers == numbers.round()).all())
+    most = MOST_GRID_POINTS if role == "quasi" else 30
+    if whole and high - low < most:
+        return {"kind": "numeric", "min": int(low), "max": int(high), "step": 1, "from_data": ["min", "max", "step"]}
+    bins = DEFAULT_BINS if role == "quasi" else 20
+    edges = _even_edges(low, high, bins)
+    return {"kind": "numeric", "edges": edges, "from_data": ["edges"]}
+
+
+def _even_edges(low: float, high: float, bins: int) -> list[float]:
+    """About `bins` bins of one round width from below `low` to above `high`."""
+    rough = max((high - low) / bins, 1e-9 * max(abs(low), abs(high), 1))
+    magnitude = 10.0 ** math.floor(math.log10(rough))
+    width = next(step * magnitude for step in (1, 2, 5, 10) if step * magnitude >= rough * (1 - 1e-9))
+    first = math.floor(low / width)
+    first -= _short(first * width) > low
+    edges = [_short(first * width)]
+    while edges[-1] <= high:
+        edges.append(_short((first + len(edges)) * width))
+    return edges
+
+
+def _short(number: float) -> float:
+    rounded = float(f"{number:.12g}")
+    return int(rounded) if rounded.is_integer() else rounded
+
+
+def _limit_quasi(columns: dict[str, dict[str, Any]]) -> None:
+    """Keep the first few quasi-identifiers; the rest are left out rather than made into noise."""
+    for position, spec in enumerate([spec for spec in columns.values() if spec["role"] == "quasi"]):
+        if position >= MOST_QUASI:
+            spec["role"] = "ignore"
+
+
+def _name(where: str) -> str:
+    stem = where.replace("\\", "/").rsplit("/", 1)[-1].split(".", 1)[0]
+    return stem if where != "the data frame" and stem else "table"
+
+
+def to_toml(schema: Schema) -> str:
+    """The schema as a commented file to edit."""
+    lines = [
+        "# A proposal. Roles: identifier (dropped), quasi, sensitive, keep (published as it is), ignore.",
+        "# from_data lists what was read off the rows: replace it by what is public knowledge, then delete the line.",
+        f"name = {_toml_value(schema.name)}",
+        f"missing = {_toml_value(list(schema.missing))}",
+    ]
+    for column in schema.columns:
+        lines += ["", f"[columns.{_toml_value(column.name)}]"]
+        lines += [f"{key} = {_toml_value(value)}" for key, value in column.spec().items()]
+    return "\n".join(lines) + "\n"
+
+
+def _toml_value(value: Any) -> str:
+    if isinstance(value, dict):
+        inner = ", ".join(f"{_toml_value(key)} = {_toml_value(item)}" for key, item in value.items())
+        return "{ " + inner + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_toml_value, value)) + "]"
+    # JSON leaves one control character as it is that TOML wants escaped.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,1 @@
+"""From what is published with noise to what it says: distributions, consistency, intervals."""

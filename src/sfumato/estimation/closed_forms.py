@@ -1,0 +1,40 @@
+"""Solutions in one step: the unbiased estimate, and the most likely distribution under randomized response."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.estimation.solution import GAP, Solution
+from sfumato.estimation.unbiased import unbiased_shares
+from sfumato.mechanisms.channels import Channel, RandomizedResponse
+
+Floats = NDArray[np.float64]
+
+
+def inversion(channel: Channel, observed: Floats, *, gap: float = GAP) -> Solution:
+    """The unbiased estimate, qG⁻¹ where that is; its gap is infinite if it is not a distribution.
+
+    Where no share of qG⁻¹ is negative, it is also the most likely distribution (paper kacem2018, Proposition 4.5):
+    then pG = q, and no distribution of reports makes q more likely than q itself.
+    """
+    return Solution.at(channel, observed, unbiased_shares(channel, observed), gap=gap, steps=0)
+
+
+def filling(channel: RandomizedResponse, observed: Floats, *, gap: float = GAP) -> Solution:
+    """The most likely distribution: water is filled up to a level, and the largest q_j stay above it.
+
+    (pG)_j = far + (near − far) p_j, so Σ q_j ln (p_j + c) is to be maximized, with c = far/(near − far) = 1/(e^ε − 1).
+    The best shares are p_j = max(0, q_j / λ − c). With the k largest q_j above the level, their p_j sum to 1, so
+    p_j = (q_j − c Σ (q_i − q_j)) / Σ q_i over those k; written so, no digits are lost however small ε is.
+    """
+    fade, rest = math.exp(-channel.exact_epsilon), -math.expm1(-channel.exact_epsilon)
+    falling = np.sort(observed)[::-1]
+    # Σ (q_i − q_k) over the k largest, for every k.
+    excess = np.concatenate([[0.0], np.cumsum(np.arange(1, channel.size) * -np.diff(falling))])
+    last = int(np.flatnonzero(rest * falling > fade * excess)[-1])
+    over = observed - falling[last]
+    shares = np.where(over >= 0, rest * observed + fade * ((last + 1) * over - excess[last]), 0.0)
+    return Solution.at(channel, observed, shares / shares.sum(), gap=gap, steps=1)

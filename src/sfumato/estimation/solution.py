@@ -1,0 +1,81 @@
+"""What a solver hands back: a distribution of values, and how close to the most likely one it is known to be.
+
+Solvers build on the iterative Bayesian update (paper kacem2018, Definition 4.1): p ← p · G(q / pG), for the observed
+shares q of the reports. It never lowers the log likelihood, costs two passes over the axis, and works for any channel.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.mechanisms.channels import Channel
+from sfumato.mechanisms.channels.base import SMALLEST
+
+Floats = NDArray[np.float64]
+
+GAP = 1e-9
+"""The gap that solvers aim at: with a million reports, the likelihood is then within a tenth of a percent."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Solution:
+    """Shares of the values, as some solver found them.
+
+    `gap` bounds by how much a report is on average more likely (in logarithms) under the best distribution; `reached`
+    says whether that is as little as was asked for. Both are computed from the shares, whatever the solver believes.
+    """
+
+    shares: Floats
+    gap: float
+    reached: bool
+    steps: int
+    log_likelihood: float
+
+    @classmethod
+    def at(cls, channel: Channel, observed: Floats, shares: Floats, *, gap: float, steps: int) -> Self:
+        """The solution with these shares, measured against the gap that was asked for."""
+        found = certified_gap(channel, observed, shares)
+        return cls(
+            shares=shares,
+            gap=found,
+            reached=found <= gap,
+            steps=steps,
+            log_likelihood=log_likelihood(channel, observed, shares),
+        )
+
+
+def uniform(channel: Channel) -> Floats:
+    """Where solvers begin: every value is possible, because a share of zero would stay zero."""
+    return np.full(channel.size, 1 / channel.size)
+
+
+def next_shares(channel: Channel, observed: Floats, shares: Floats) -> Floats:
+    """One Bayesian update of the channel, whose rounding is scaled away: a distribution again."""
+    updated = channel.update(shares, observed)
+    return np.asarray(updated / updated.sum())
+
+
+def log_likelihood(channel: Channel, observed: Floats, shares: Floats) -> float:
+    """Σ_j q_j ln (pG)_j, per report; −∞ where a report that occurred is impossible."""
+    seen = observed > 0
+    expected = channel.spread(shares)[seen]
+    return float(observed[seen] @ np.log(expected)) if expected.min() > 0 else -math.inf
+
+
+def certified_gap(channel: Channel, observed: Floats, shares: Floats) -> float:
+    """How far the log likelihood per report of a distribution p can be below the largest: ln max g, g = G(q / pG).
+
+    For any distribution r, by Jensen's inequality for the logarithm,
+      Σ_j q_j ln (rG)_j − Σ_j q_j ln (pG)_j = Σ_j q_j ln ((rG)_j / (pG)_j) ≤ ln Σ_j q_j (rG)_j / (pG)_j
+      = ln Σ_i r_i g_i ≤ ln max_i g_i,   because Σ_j q_j (rG)_j / (pG)_j = Σ_i r_i Σ_j G_ij q_j / (pG)_j.
+    It is 0 for the most likely distribution itself, where no gain is above 1.
+    """
+    expected = channel.spread(shares)
+    if shares.min() < 0 or expected[observed > 0].min() < SMALLEST:
+        return math.inf
+    return max(0.0, math.log(channel.gains(shares, observed).max()))

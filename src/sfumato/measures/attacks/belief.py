@@ -1,0 +1,83 @@
+"""The adversary who looks a person up: how far the release moves what can be believed about them.
+
+Builds P_loss of li2009 section 4.1: the distance between the overall distribution of the sensitive attribute
+and the distribution in the class that holds the person, for the worst-off person and on average.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.data import Table
+from sfumato.measures.attacks.base import Attack
+from sfumato.measures.measurement import Measure
+from sfumato.privacy.distances import jensen_shannon, shares, total_variation
+from sfumato.release import Release
+
+
+@dataclass(frozen=True, kw_only=True)
+class BeliefShift(Attack):
+    """Look up everyone's class and compare its distribution with the overall one."""
+
+    measures: ClassVar[tuple[Measure, ...]] = (
+        Measure(
+            name="p_loss",
+            title="Worst-case belief shift",
+            family="privacy",
+            direction="lower",
+            unit="nats",
+            highest=math.log(2),
+            sentence="How far the release moves what can be believed about the sensitive value of the worst-off "
+            "person, away from what is true of everybody (Jensen-Shannon divergence).",
+        ),
+        Measure(
+            name="mean_p_loss",
+            title="Average belief shift",
+            family="privacy",
+            direction="lower",
+            unit="nats",
+            highest=math.log(2),
+            sentence="The same belief shift, averaged over all people.",
+        ),
+        Measure(
+            name="p_loss_emd",
+            title="Worst-case belief shift (EMD)",
+            family="privacy",
+            direction="lower",
+            unit="share",
+            highest=1.0,
+            sentence="The share of probability that the release moves between sensitive values for the worst-off "
+            "person (earth mover's distance, all values equally far apart).",
+        ),
+        Measure(
+            name="guessed_right",
+            title="Values guessed right by lookup",
+            family="privacy",
+            direction="lower",
+            unit="share of people",
+            highest=1.0,
+            sentence="The share of people whose sensitive value is the commonest one in the class they are found in.",
+        ),
+    )
+
+    def run(self, table: Table, release: Release) -> dict[str, float]:
+        prior = shares(table.overall)
+        beliefs = release.posteriors(table.points, prior)
+        shift = jensen_shannon(beliefs, prior)
+        right = table.histograms[np.arange(len(table.points)), beliefs.argmax(axis=1)].sum()
+        return {
+            "p_loss": float(shift.max()),
+            "mean_p_loss": float(np.average(shift, weights=table.weights)),
+            "p_loss_emd": float(total_variation(beliefs, prior).max()),
+            "guessed_right": float(right / table.n),
+        }
+
+
+def revealing(overall: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The belief shift of a person whose value becomes known for certain, for each sensitive value."""
+    return jensen_shannon(np.eye(len(overall)), shares(overall))

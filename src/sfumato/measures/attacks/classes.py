@@ -1,0 +1,66 @@
+"""What the classes of a release really are: the k, ℓ and t that it turned out to have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from sfumato.data import Table
+from sfumato.measures.attacks.base import Attack
+from sfumato.measures.measurement import Measure
+from sfumato.privacy.distances import shares, total_variation
+from sfumato.release import Release
+
+
+@dataclass(frozen=True, kw_only=True)
+class RealizedClasses(Attack):
+    """The weakest class under k-anonymity, ℓ-diversity and t-closeness."""
+
+    measures: ClassVar[tuple[Measure, ...]] = (
+        Measure(
+            name="smallest_class",
+            title="Smallest class (k)",
+            family="privacy",
+            direction="higher",
+            unit="rows",
+            sentence="The fewest people who share one published set of sensitive values, be it a class or a bucket.",
+        ),
+        Measure(
+            name="realized_l",
+            title="Realized l",
+            family="privacy",
+            direction="higher",
+            unit="values",
+            lowest=1.0,
+            sentence="One over the share of the commonest sensitive value in the most uniform class.",
+        ),
+        Measure(
+            name="realized_t",
+            title="Realized t",
+            family="privacy",
+            direction="lower",
+            unit="share",
+            highest=1.0,
+            sentence="How far the sensitive attribute in the most unusual class is from the published whole (earth "
+            "mover's distance, all values equally far apart).",
+        ),
+    )
+
+    def run(self, table: Table, release: Release) -> dict[str, float]:
+        """No class of a noisy release stands for people; its ℓ and t are those that its noise leaves to believe."""
+        if release.noisy:
+            overall = shares(np.maximum(release.overall, 0))
+            return {
+                "realized_l": float(1 / release.beliefs.max()),
+                "realized_t": float(total_variation(release.beliefs, overall).max()),
+            }
+        counts = np.maximum(release.histograms, 0)
+        occupied = counts[counts.sum(axis=1) > 0]
+        p = shares(occupied)
+        return {
+            "smallest_class": float(occupied.sum(axis=1).min()),
+            "realized_l": float(1 / p.max()),
+            "realized_t": float(total_variation(p, shares(occupied.sum(axis=0))).max()),
+        }

@@ -1,0 +1,121 @@
+"""The naive Bayes adversary on boxes (cormode2013 section II).
+
+Every box spreads its rows evenly along each axis; from these margins the adversary learns how each
+quasi-identifier goes with the sensitive attribute, and guesses everybody's value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from sfumato.data import Table
+from sfumato.errors import ParameterError
+from sfumato.measures.attacks.base import Attack
+from sfumato.measures.measurement import Measure
+from sfumato.privacy.distances import shares
+from sfumato.release import Release
+
+INTERVALS_AT_ONCE = 2_048
+
+
+@dataclass(frozen=True, kw_only=True)
+class NaiveBayes(Attack):
+    """Guess with a naive Bayes classifier; `confident` is the share of people counted as surest guesses."""
+
+    confident: float = 0.1
+
+    measures: ClassVar[tuple[Measure, ...]] = (
+        Measure(
+            name="breach",
+            title="Breach increase",
+            family="privacy",
+            direction="lower",
+            unit="ratio",
+            lowest=-1.0,
+            sentence="How much more often a statistical adversary guesses a sensitive value right than by always "
+            "naming the commonest one: 0 is no better, 1 is twice as often.",
+        ),
+        Measure(
+            name="empirical_privacy",
+            title="Empirical privacy",
+            family="privacy",
+            direction="higher",
+            unit="share of people",
+            highest=1.0,
+            sentence="The share of people whose sensitive value a statistical adversary guesses wrong.",
+        ),
+        Measure(
+            name="confident_guesses",
+            title="Surest guesses right",
+            family="privacy",
+            direction="lower",
+            unit="share of people",
+            highest=1.0,
+            sentence="Among the tenth of people the adversary is surest about, the share guessed right.",
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        if not 0 < self.confident <= 1:
+            raise ParameterError(f"confident is {self.confident!r}; expected a share above 0")
+
+    def run(self, table: Table, release: Release) -> dict[str, float]:
+        beliefs = self.beliefs(release, table.points)
+        guess = beliefs.argmax(axis=1)
+        right = table.histograms[np.arange(len(guess)), guess]
+        accuracy = float(right.sum() / table.n)
+        return {
+            "breach": accuracy / float(table.overall.max() / table.n) - 1,
+            "empirical_privacy": 1 - accuracy,
+            "confident_guesses": _accuracy_of_surest(beliefs.max(axis=1), right, table.weights, self.confident),
+        }
+
+    def beliefs(self, release: Release, points: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Pr[value | quasi-identifiers] at each point, as the classifier sees it: (points, values)."""
+        prior = shares(np.maximum(release.overall, 0))
+        with np.errstate(divide="ignore"):
+            log_prior = np.log(prior)
+            score = np.tile(log_prior, (len(points), 1))
+            for axis in range(points.shape[1]):
+                codes, where = np.unique(points[:, axis], return_inverse=True)
+                joint = axis_margin(release, axis, codes) / release.rows
+                conditional = np.divide(joint, prior, out=np.zeros_like(joint), where=prior > 0)
+                score += np.log(conditional)[where.reshape(-1)]
+        hopeless = ~np.isfinite(score).any(axis=1)
+        score[hopeless] = log_prior
+        score -= score.max(axis=1, keepdims=True)
+        return shares(np.exp(score))
+
+
+def axis_margin(release: Release, axis: int, codes: NDArray[np.int32]) -> NDArray[np.float64]:
+    """The rows by code and sensitive value when every box is spread evenly along an axis: (codes, values)."""
+    boxes = release.boxes
+    intervals, interval_of = np.unique(
+        np.stack([boxes.lo[:, axis], boxes.hi[:, axis], boxes.missing[:, axis]], axis=1), axis=0, return_inverse=True
+    )
+    spread = release.weights / boxes.widths[:, axis]
+    shape = (len(intervals), len(release.histograms))
+    density = csr_array((spread, (interval_of.reshape(-1), release.group_of)), shape=shape) @ release.distributions
+    margin = np.zeros((len(codes), density.shape[1]))
+    for start in range(0, len(intervals), INTERVALS_AT_ONCE):
+        lo, hi, missing = intervals[start : start + INTERVALS_AT_ONCE].T
+        inside = (codes[:, None] >= lo) & (codes[:, None] <= hi) | ((codes[:, None] < 0) & (missing == 1))
+        margin += inside.astype(np.float64) @ density[start : start + INTERVALS_AT_ONCE]
+    return release.estimated(margin)
+
+
+def _accuracy_of_surest(
+    confidence: NDArray[np.float64], right: NDArray[np.int64], weights: NDArray[np.int64], share: float
+) -> float:
+    """The accuracy among the surest `share` of people; equally sure people count in proportion."""
+    levels, level_of = np.unique(np.round(-confidence, 12), return_inverse=True)
+    people = np.bincount(level_of.reshape(-1), weights, len(levels))
+    correct = np.bincount(level_of.reshape(-1), right, len(levels))
+    before = np.cumsum(people) - people
+    taken = np.clip(share * people.sum() - before, 0, people)
+    return float((correct * taken / people).sum() / taken.sum())

@@ -1,0 +1,88 @@
+"""Unique people: rows unique in the original that stand in the release unchanged, and rows alone in their box."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.data import Table
+from sfumato.data.keys import pack
+from sfumato.measures.attacks.base import Attack
+from sfumato.measures.measurement import Measure
+from sfumato.release import Release
+
+
+@dataclass(frozen=True, kw_only=True)
+class UniqueMatches(Attack):
+    """Match rows that occur once, quasi-identifiers and sensitive value together, with the published rows."""
+
+    measures: ClassVar[tuple[Measure, ...]] = (
+        Measure(
+            name="unique_matches",
+            title="Unique people published unchanged",
+            family="privacy",
+            direction="lower",
+            unit="rows",
+            sentence="How many people with a combination of values that nobody else has stand in the release "
+            "exactly as in the original.",
+        ),
+        Measure(
+            name="unique_match_share",
+            title="Share of unique people published unchanged",
+            family="privacy",
+            direction="lower",
+            unit="share of unique people",
+            highest=1.0,
+            sentence="The same, as a share of all people with a combination of values that nobody else has.",
+        ),
+        Measure(
+            name="singled_out",
+            title="People singled out",
+            family="privacy",
+            direction="lower",
+            unit="share of people",
+            highest=1.0,
+            sentence="The share of people whose published quasi-identifiers describe a single row, so that their "
+            "presence in the table shows. Rows of a noisy release describe nobody.",
+        ),
+    )
+
+    def run(self, table: Table, release: Release) -> dict[str, float]:
+        alone = table.cell_weight == 1
+        points, values = table.points[table.cell_point[alone]], table.cell_value[alone]
+        published_points, published_values = _exact_rows(release)
+        sizes = [axis.size for axis in table.schema.quasi]
+        columns = [np.concatenate([points[:, axis], published_points[:, axis]]) for axis in range(points.shape[1])]
+        columns.append(np.concatenate([values, published_values]))
+        keys = pack(columns, [*sizes, table.values])
+        matched = int(np.isin(keys[: len(points)], keys[len(points) :]).sum())
+        return {
+            "unique_matches": float(matched),
+            "unique_match_share": matched / len(points) if len(points) else 0.0,
+            "singled_out": _singled_out(release),
+        }
+
+
+def _singled_out(release: Release) -> float:
+    """The share of rows alone in their box, where rows stand for people."""
+    if release.noisy and not release.exact_people:
+        return 0.0
+    return float((release.look_alikes == 1).sum() / max(release.rows, 1))
+
+
+def _exact_rows(release: Release) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """The distinct rows (point and value) that the release states exactly.
+
+    A point shares its group's values only if the group is its own; in a bucket of several points a value belongs
+    to nobody in particular, unless the bucket holds no other.
+    """
+    boxes_of_group = np.bincount(release.group_of, minlength=len(release.histograms))
+    one_value = np.count_nonzero(release.histograms > 0, axis=1) == 1
+    certain = (boxes_of_group == 1) | one_value
+    exact = release.boxes.are_points & certain[release.group_of]
+    box, value = np.nonzero(release.histograms[release.group_of[exact]] > 0)
+    points = np.where(release.boxes.missing, -1, release.boxes.lo)[exact]
+    return points[box].astype(np.int32), value

@@ -1,0 +1,1 @@
+"""What synthetic flows get wrong, in figures."""

@@ -1,0 +1,206 @@
+"""Synthetic flows against the original ones: what a recipient would get wrong, in figures.
+
+Everything here is computed on the real data and is for the publisher's eyes. The limit between short and long
+commutes, the distance bins and the classes of destinations are fixed beforehand, not read off the data.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.data.flows import Flows
+from sfumato.data.places import KILOMETRES
+from sfumato.errors import DataError, ParameterError
+from sfumato.measures.flows import distances, overlap
+from sfumato.measures.flows.measures import UNITS, measures
+from sfumato.measures.measurement import Measurement
+
+SHORT_MILES = 6.23
+"""The published median commute of machanavajjhala2008 (Census Transportation Planning Package, Minnesota)."""
+PARTS = ("all", "short")
+SUFFIXES = ("", "_synthetic")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Evaluation:
+    """The figures of one synthetic table.
+
+    `destinations` has a row per destination of either table: people, people from outside, and for all and for short
+    commutes how many there are and how long on average, each originally and synthetically.
+    """
+
+    unit: str
+    short: float
+    levels: tuple[str, ...]
+    counts: dict[str, Any]
+    measurements: dict[str, Measurement]
+    sizes: dict[str, list[dict[str, Any]]]
+    bins: dict[str, list[int]]
+    destinations: pl.DataFrame
+
+    def __getitem__(self, measure: str) -> float:
+        return self.measurements[measure].value
+
+    def values(self) -> dict[str, float | None]:
+        """Every measure, `None` where it is not defined."""
+        return {name: one.value if math.isfinite(one.value) else None for name, one in self.measurements.items()}
+
+    def spec(self) -> dict[str, Any]:
+        """The figures as plain values, without the table of destinations."""
+        return {
+            "unit": self.unit,
+            "short": self.short,
+            "levels": list(self.levels),
+            "counts": self.counts,
+            "measures": self.values(),
+            "sizes": self.sizes,
+            "bins": self.bins,
+        }
+
+    def csv(self) -> str:
+        """The table of destinations as comma-separated values."""
+        return self.destinations.write_csv()
+
+
+def evaluate(
+    original: Flows,
+    synthetic: Flows,
+    *,
+    regions: str | Sequence[str] | None = None,
+    short: float | None = None,
+    unit: str = "mi",
+    within: float = math.inf,
+) -> Evaluation:
+    """Compare synthetic flows with the original ones.
+
+    Distances are compared `within` so many kilometres: those beyond are not told by flows that have people from
+    "outside" there. `regions` names the columns of the places to gather flows by; `short` is the limit of short
+    commutes in `unit`, by default the published 6.23 miles.
+    """
+    levels = (regions,) if isinstance(regions, str) else tuple(regions or ())
+    short = _limit(short, unit)
+    _refuse_other_places(original, synthetic)
+    destinations = np.union1d(original.destinations, synthetic.destinations)
+    sides = distances.Travel(original, unit, within), distances.Travel(synthetic, unit, within)
+    compared = {
+        part: distances.Compared(*(side.averages(destinations, below) for side in sides))
+        for part, below in zip(PARTS, (np.inf, short), strict=True)
+    }
+    bins = [side.histogram() for side in sides]
+    about = measures(unit, short, levels)
+    table = _destinations(original, synthetic, destinations, compared)
+    people = table["people"].to_numpy()
+    values = _distance_values(compared, people, bins, sides) | _flow_values(original, synthetic, levels)
+    return Evaluation(
+        unit=unit,
+        short=short,
+        levels=levels,
+        counts=_counts(table, compared, len(original.places)),
+        measurements={name: Measurement(measure=about[name], value=value) for name, value in values.items()},
+        sizes={part: distances.by_size(one, people) for part, one in compared.items()},
+        bins={"from": list(distances.BINS), "original": bins[0].tolist(), "synthetic": bins[1].tolist()},
+        destinations=table,
+    )
+
+
+def _limit(short: float | None, unit: str) -> float:
+    if unit not in UNITS:
+        raise ParameterError(f"unit is {unit!r}; expected {' or '.join(UNITS)}")
+    if short is None:
+        return SHORT_MILES * KILOMETRES["mi"] / KILOMETRES[unit]
+    if not (math.isfinite(short) and short > 0):
+        raise ParameterError(f"short is {short!r}; expected a distance above 0 {UNITS[unit]}")
+    return float(short)
+
+
+def _refuse_other_places(original: Flows, synthetic: Flows) -> None:
+    if original.places is not synthetic.places and not original.places.ids.equals(synthetic.places.ids):
+        raise DataError("the synthetic flows are between other places than the original ones; read both with the same")
+
+
+def _distance_values(
+    compared: dict[str, distances.Compared],
+    people: NDArray[np.int64],
+    bins: list[NDArray[np.int64]],
+    sides: tuple[distances.Travel, distances.Travel],
+) -> dict[str, float]:
+    every, short = (distances.mean_error(compared[part], people) for part in PARTS)
+    return {
+        "distance_error": every[0],
+        "distance_bias": every[1],
+        "short_error": short[0],
+        "short_bias": short[1],
+        "distance_variation": distances.total_variation(*bins),
+        "distance_shift": distances.wasserstein(*sides),
+    }
+
+
+def _flow_values(original: Flows, synthetic: Flows, levels: tuple[str, ...]) -> dict[str, float]:
+    busy = original.destinations[original.people >= overlap.TOP_PEOPLE]
+    one, other = overlap.cells(original), overlap.cells(synthetic)
+    values = _likeness("", one, other) | {"top_origins": overlap.top_recall(one, other, busy)}
+    for level in levels:
+        partition = original.places.partition(level)
+        one, other = (overlap.cells(flows, origins=partition) for flows in (original, synthetic))
+        living = (overlap.residents(flows, partition) for flows in (original, synthetic))
+        values |= _likeness(f"_{level}", one.arriving_in(partition), other.arriving_in(partition)) | {
+            f"top_origins_{level}": overlap.top_recall(one, other, busy),
+            f"residents_error_{level}": overlap.relative_error(*living),
+        }
+    return values
+
+
+def _likeness(suffix: str, one: overlap.Cells, other: overlap.Cells) -> dict[str, float]:
+    people = overlap.aligned(one, other)
+    return {
+        f"common_part{suffix}": overlap.common_part(*people),
+        f"flow_correlation{suffix}": overlap.correlation(*people),
+    }
+
+
+def _destinations(
+    original: Flows, synthetic: Flows, destinations: NDArray[np.integer], compared: dict[str, distances.Compared]
+) -> pl.DataFrame:
+    columns: dict[str, Any] = {"destination": original.places.ids[destinations.astype(np.int64)]}
+    for suffix, flows in zip(SUFFIXES, (original, synthetic), strict=True):
+        people = np.zeros(len(destinations), dtype=np.int64)
+        people[np.searchsorted(destinations, flows.destinations)] = flows.people
+        columns[f"people{suffix}"] = people
+    every, short = (compared[part].sides for part in PARTS)
+    for suffix, average in zip(SUFFIXES, every, strict=True):
+        columns[f"outside{suffix}"] = columns[f"people{suffix}"] - average.people
+    for suffix, average in zip(SUFFIXES, short, strict=True):
+        columns[f"short_people{suffix}"] = average.people
+    for prefix, sides in (("", every), ("short_", short)):
+        for suffix, average in zip(SUFFIXES, sides, strict=True):
+            columns[f"{prefix}distance{suffix}"] = pl.Series(average.distance).fill_nan(None)
+    return pl.DataFrame(columns)
+
+
+def _counts(table: pl.DataFrame, compared: dict[str, distances.Compared], places: int) -> dict[str, Any]:
+    """How many people, destinations and commutes there are, and how many destinations could not be compared."""
+    known = table["people"].to_numpy() > 0
+
+    def side(suffix: str) -> dict[str, int]:
+        return {
+            "people": int(table[f"people{suffix}"].sum()),
+            "destinations": int((table[f"people{suffix}"] > 0).sum()),
+            "outside": int(table[f"outside{suffix}"].sum()),
+            "short": int(table[f"short_people{suffix}"].sum()),
+        }
+
+    return {
+        "places": places,
+        "original": side(""),
+        "synthetic": side("_synthetic"),
+        "compared": {part: int(one.both.sum()) for part, one in compared.items()},
+        "left_out": {part: int((known & ~one.both).sum()) for part, one in compared.items()},
+        "lost": {part: int(one.lost.sum()) for part, one in compared.items()},
+    }

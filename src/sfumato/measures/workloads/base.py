@@ -1,0 +1,27 @@
+"""What a workload is: something a recipient does with a release, and the numbers that say how well it goes."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+from sfumato.data import Table
+from sfumato.measures.measurement import Measure
+from sfumato.release import Release
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workload(ABC):
+    """A use of a release, compared with the same use of the original table."""
+
+    measures: ClassVar[tuple[Measure, ...]]
+
+    @abstractmethod
+    def run(self, table: Table, release: Release) -> dict[str, float]:
+        """The value of each measure when the release stands in for `table`."""
+
+
+def suppressed_rows(table: Table, release: Release) -> float:
+    """Rows of the table that the release does not stand for at all."""
+    return max(0.0, table.n - release.rows)

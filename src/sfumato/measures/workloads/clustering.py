@@ -1,0 +1,137 @@
+"""Whether a release keeps people together and apart as the original does (alhussaeni2018 section 5.1).
+
+Match Point clusters the original rows and the published ones, and counts over all pairs of people, a person and
+themselves included, how often the two clusterings agree on whether the pair belongs together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.data import Table
+from sfumato.errors import ParameterError
+from sfumato.measures.measurement import Measure
+from sfumato.measures.workloads.base import Workload
+from sfumato.measures.workloads.bisecting import cluster
+from sfumato.measures.workloads.features import heaviest_holder, mean_features
+from sfumato.release import Release
+from sfumato.release.boxes import Boxes
+from sfumato.schema import Axis, Schema
+
+Counts = Literal["published", "true"]
+CATEGORY = 0.5**0.5
+"""Two different categories are then as far apart as the two ends of a number."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatchPoint(Workload):
+    """Bisecting k-means on the original rows and on the boxes; a person is in the cluster of the box that holds them.
+
+    A person whom no box holds is in the cluster they would have been put in. `counts` are the weights of the boxes:
+    as `published`, noise and all, or, as in the paper, the `true` number of people that each box holds.
+    """
+
+    clusters: int = 2
+    counts: Counts = "published"
+
+    measures: ClassVar[tuple[Measure, ...]] = (
+        Measure(
+            name="match_point",
+            title="Match Point (clustering)",
+            family="utility",
+            direction="higher",
+            unit="share of pairs",
+            highest=1.0,
+            sentence="The share of pairs of people on whom clusterings of the release and of the original agree: "
+            "together in both, or apart in both.",
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        _expect_clusters(self.clusters)
+        if self.counts not in get_args(Counts):
+            raise ParameterError(f"counts is {self.counts!r}; expected published or true")
+
+    def run(self, table: Table, release: Release) -> dict[str, float]:
+        raw, published = clusters_of_points(table, self.clusters), self.published_clusters(table, release)
+        return {"match_point": match_point(raw, published, table.weights)}
+
+    def published_clusters(self, table: Table, release: Release) -> NDArray[np.int64]:
+        """The cluster of each point of the table, as the release tells it."""
+        boxes = release.boxes
+        holder = heaviest_holder(table.points, boxes, release.weights)
+        held = holder >= 0
+        weights = release.weights
+        if self.counts == "true":
+            weights = np.bincount(holder[held], table.weights[held], len(boxes)).astype(np.float64)
+        features = _features(table.schema.quasi, boxes)
+        clustering = cluster(features, weights, self.clusters)
+        labels = clustering.labels(_features(table.schema.quasi, Boxes.of_points(table.points)))
+        labels[held] = clustering.labels(features)[holder[held]]
+        return labels
+
+
+def match_point(one: NDArray[np.int64], other: NDArray[np.int64], weights: NDArray[np.int64]) -> float:
+    """The share of all |D|² pairs of rows that two clusterings both put together or both apart.
+
+    With n_ij rows in cluster i of one and j of the other, Σn_ij² pairs are together in both; together in one of them
+    only are (Σ_i n_i.² − Σn_ij²) + (Σ_j n_.j² − Σn_ij²).
+    """
+    columns = int(other.max()) + 1
+    flat = np.bincount(one * columns + other, weights, (int(one.max()) + 1) * columns)
+    rows = flat.astype(np.int64).astype(object).reshape(-1, columns)  # Python's integers, for squares of any size.
+    torn = (rows.sum(axis=0) ** 2).sum() + (rows.sum(axis=1) ** 2).sum() - 2 * (rows**2).sum()
+    return float(1 - Fraction(torn, rows.sum() ** 2))
+
+
+def clusters_of_points(table: Table, clusters: int = 2) -> NDArray[np.int64]:
+    """The cluster of each point of a table, by its quasi-identifiers alone."""
+    _expect_clusters(clusters)
+
+    def find() -> NDArray[np.int64]:
+        features = _features(table.schema.quasi, Boxes.of_points(table.points))
+        return cluster(features, table.weights.astype(np.float64), clusters).labels(features)
+
+    found: NDArray[np.int64] = table.remember((clusters_of_points, clusters), find)
+    return found
+
+
+def cluster_labels(table: Table, clusters: int = 2) -> Table:
+    """The same people with their cluster as the sensitive attribute, for methods that cut by class.
+
+    The sensitive attribute takes no part in the clustering and is left out.
+    """
+    labels = clusters_of_points(table, clusters)
+    return Table(
+        schema=_with_clusters(table.schema, clusters),
+        points=table.points,
+        cell_point=np.arange(len(table.points)),
+        cell_value=labels.astype(np.int32),
+        cell_weight=table.weights,
+    )
+
+
+def _with_clusters(schema: Schema, clusters: int) -> Schema:
+    """The schema with cluster numbers in place of the sensitive attribute; kept columns are left out."""
+    spec = schema.public().spec()
+    columns = {name: column for name, column in spec["columns"].items() if column["role"] == "quasi"}
+    name = "cluster"
+    while name in columns:
+        name += "_"
+    values = [str(number) for number in range(clusters)]
+    columns[name] = {"role": "sensitive", "kind": "categorical", "values": values}
+    return Schema.parse({**spec, "columns": columns})
+
+
+def _features(axes: tuple[Axis, ...], boxes: Boxes) -> NDArray[np.float64]:
+    return mean_features(axes, boxes, indicator=CATEGORY)
+
+
+def _expect_clusters(clusters: int) -> None:
+    if clusters < 2:
+        raise ParameterError(f"clusters is {clusters!r}; expected at least 2")

@@ -1,0 +1,118 @@
+"""How coarse the published boxes are: discernibility, certainty penalties, class sizes.
+
+Rows that were suppressed are charged as the coarsest possible: the whole domain, indistinguishable from all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.data import Table
+from sfumato.measures.measurement import Measure
+from sfumato.measures.workloads.base import Workload, suppressed_rows
+from sfumato.release import Release
+
+
+@dataclass(frozen=True, kw_only=True)
+class InformationLoss(Workload):
+    """The width of boxes as published, and of the values that really stand in them."""
+
+    measures: ClassVar[tuple[Measure, ...]] = (
+        Measure(
+            name="ncp",
+            title="Normalized certainty penalty",
+            family="utility",
+            direction="lower",
+            unit="share of the domain",
+            highest=1.0,
+            sentence="How much of each attribute's range a published value spans, on average: 0 is exact, 1 is "
+            "everything.",
+        ),
+        Measure(
+            name="gcp",
+            title="Certainty penalty of the values present",
+            family="utility",
+            direction="lower",
+            unit="share of the domain",
+            highest=1.0,
+            sentence="The same, counting only the range of numbers and the different categories that really occur "
+            "in each class.",
+        ),
+        Measure(
+            name="discernibility",
+            title="Discernibility (DM)",
+            family="utility",
+            direction="lower",
+            unit="rows²",
+            sentence="For every person, how many people share their published quasi-identifiers, summed up.",
+        ),
+        Measure(
+            name="classes",
+            title="Classes",
+            family="shape",
+            direction="none",
+            unit="classes",
+            sentence="How many classes or buckets the release consists of.",
+        ),
+        Measure(
+            name="average_class",
+            title="Average class size",
+            family="utility",
+            direction="lower",
+            unit="rows",
+            sentence="How many rows a class or bucket has on average.",
+        ),
+        Measure(
+            name="suppressed",
+            title="Suppressed rows",
+            family="utility",
+            direction="lower",
+            unit="share of people",
+            highest=1.0,
+            sentence="The share of people who are left out of the release.",
+        ),
+    )
+
+    def run(self, table: Table, release: Release) -> dict[str, float]:
+        suppressed = suppressed_rows(table, release)
+        rows = release.rows + suppressed
+        scale = np.array([1 / max(axis.positions - 1, 1) for axis in table.schema.quasi])
+        published = ((release.boxes.widths - 1) * scale).mean(axis=1)
+        present = (_present_widths(table, release) * scale).mean(axis=1)
+        return {
+            "ncp": float(((published * release.weights).sum() + suppressed) / rows),
+            "gcp": float(((present * release.weights).sum() + suppressed) / rows),
+            "discernibility": float((release.look_alikes**2).sum() + suppressed * table.n),
+            "classes": float(len(release.histograms)),
+            "average_class": float(release.rows / len(release.histograms)),
+            "suppressed": float(suppressed / rows),
+        }
+
+
+def _present_widths(table: Table, release: Release) -> NDArray[np.float64]:
+    """Per box and axis, the range of numbers or the number of categories that occur in it, less one."""
+    if release.boxes.are_points.all():
+        return np.zeros(release.boxes.lo.shape)
+    from sfumato.release.kernels import holding_pairs
+
+    boxes = release.boxes
+    point, box = holding_pairs(table.points, *boxes.arrays)
+    widths = np.zeros(boxes.lo.shape)
+    for position, axis in enumerate(table.schema.quasi):
+        codes = table.points[point, position]
+        pairs = np.unique(box * (axis.size + 1) + codes + 1)
+        owner, code = pairs // (axis.size + 1), pairs % (axis.size + 1) - 1
+        if axis.kind == "categorical":
+            widths[:, position] = np.bincount(owner, minlength=len(boxes)) - 1
+            continue
+        low = np.full(len(boxes), np.iinfo(np.int64).max)
+        high = np.full(len(boxes), -1)
+        np.minimum.at(low, owner[code >= 0], code[code >= 0])
+        np.maximum.at(high, owner[code >= 0], code[code >= 0])
+        missing = np.bincount(owner[code < 0], minlength=len(boxes))
+        widths[:, position] = np.where(high >= 0, high - low + 1, 0) + missing - 1
+    return np.maximum(widths, 0)

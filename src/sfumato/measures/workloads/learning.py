@@ -1,0 +1,221 @@
+"""Learning from a release to predict the sensitive attribute (alhussaeni2018 section 5.1).
+
+The class is the sensitive attribute, the features are the quasi-identifiers. What was learned is tested on rows that
+were held out, and stands between knowing the class frequencies alone and learning from the original rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.data import Table
+from sfumato.errors import DataError, ParameterError
+from sfumato.measures.measurement import Measure
+from sfumato.measures.workloads.base import Workload
+from sfumato.measures.workloads.features import heaviest_holder, mean_features, points_inside
+from sfumato.measures.workloads.learners import Examples, Learner, learn
+from sfumato.measures.workloads.lesson import Lesson
+from sfumato.release import Release
+from sfumato.release.boxes import Boxes
+
+Presentation = Literal["drawn", "generalized"]
+EXAMPLES_DRAWN = 40_000
+"""About how many examples are drawn from boxes that are not points, whatever the size of the table."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Accuracies:
+    """The share of held-out rows whose class is predicted right.
+
+    `lower` is that of always naming the commonest class, `baseline` that of learning from the original rows.
+    """
+
+    lower: float
+    release: float
+    baseline: float
+
+    @property
+    def lost(self) -> float:
+        """How much less often a prediction is right when the release stands in for the original rows."""
+        return self.baseline - self.release
+
+
+@dataclass(frozen=True, kw_only=True)
+class Learning:
+    """A learner, and how a release is presented to it.
+
+    `drawn`: as points drawn evenly from each box, each weighing as its box has rows of each class; tested on the
+    held-out rows as they are. `generalized`, as in the paper: as boxes, each at the mean of its points; tested on the
+    held-out rows generalized likewise, each to the box that holds it, where there is one.
+    """
+
+    learner: Learner = "c4.5"
+    presentation: Presentation = "drawn"
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        _expect_one_of("learner", self.learner, get_args(Learner))
+        _expect_one_of("presentation", self.presentation, get_args(Presentation))
+
+    def accuracy(self, train: Table, release: Release, test: Table) -> Accuracies:
+        """How well a release of `train` predicts the classes of `test`."""
+        _expect_same_axes(train, release, test)
+        original = replace(self, presentation="drawn")
+        return Accuracies(
+            lower=_accuracy(test, np.full(len(test.points), train.overall.argmax())),
+            release=_accuracy(test, self._predicted(Lesson.of_release(release), test, release)),
+            baseline=train.remember(
+                (original, test), lambda: _accuracy(test, original._predicted(Lesson.of_table(train), test))
+            ),
+        )
+
+    def _predicted(self, lesson: Lesson, test: Table, release: Release | None = None) -> NDArray[np.int64]:
+        """The class predicted at each point of the held-out rows."""
+        if lesson.says_nothing:
+            return np.full(len(test.points), lesson.frequencies.argmax())
+        predict = learn(self.learner, self._examples(lesson), self.seed)
+        asked = Boxes.of_points(test.points)
+        if release is not None and self.presentation == "generalized":
+            asked = _generalized(asked, heaviest_holder(test.points, release.boxes, release.weights), release.boxes)
+        return predict(mean_features(lesson.axes, asked))
+
+    def _examples(self, lesson: Lesson) -> Examples:
+        boxes, counts = lesson.boxes, lesson.counts
+        if self.presentation == "drawn":
+            draws = _draws(lesson)
+            points, owner = points_inside(boxes, draws, self.seed)
+            boxes, counts = Boxes.of_points(points), (counts / draws[:, None])[owner]
+        box, value = np.nonzero(counts)
+        features = mean_features(lesson.axes, boxes)
+        return Examples(features=features[box], classes=value, weights=counts[box, value])
+
+
+def _draws(lesson: Lesson) -> NDArray[np.int64]:
+    """How many points stand for each box: one for each of its rows, or fewer where that would be too many."""
+    rows = np.where(lesson.boxes.are_points, 0, lesson.counts.sum(axis=1))
+    most = EXAMPLES_DRAWN / np.count_nonzero(lesson.frequencies)
+    draws: NDArray[np.int64] = np.round(rows * min(1.0, most / max(rows.sum(), 1.0))).astype(np.int64)
+    return np.maximum(draws, 1, dtype=np.int64)
+
+
+def _generalized(points: Boxes, holder: NDArray[np.int64], boxes: Boxes) -> Boxes:
+    """Each point as the box that holds it, where there is one."""
+    held = (holder >= 0)[:, None]
+    sides = (np.where(held, box[holder], point) for point, box in zip(points.arrays, boxes.arrays, strict=True))
+    return Boxes(*sides)
+
+
+def _accuracy(test: Table, predicted: NDArray[np.int64]) -> float:
+    return float(test.histograms[np.arange(len(predicted)), predicted].sum() / test.n)
+
+
+def _expect_one_of(name: str, given: str, kinds: tuple[str, ...]) -> None:
+    if given not in kinds:
+        raise ParameterError(f"{name} is {given!r}; expected one of {', '.join(kinds)}")
+
+
+def _expect_same_axes(train: Table, release: Release, test: Table) -> None:
+    ours, published, held_out = (
+        [(axis.name, axis.nullable, axis.spec()) for axis in schema.axes]
+        for schema in (train.schema, release.schema, test.schema)
+    )
+    if published != ours:
+        raise DataError("the release has other axes than the table; read both with the same schema")
+    if held_out != ours:
+        raise DataError("the held-out rows have other axes than the table; read both with the same schema")
+    if not test.n:
+        raise DataError("there are no held-out rows to test on; expected at least one")
+
+
+def _measures_of(learner: Learner, title: str) -> Iterator[Measure]:
+    name = measure_name(learner)
+    yield Measure(
+        name=f"accuracy_{name}",
+        title=f"Accuracy of {title}",
+        family="utility",
+        direction="higher",
+        unit="share of people",
+        highest=1.0,
+        sentence=f"The share of held-out people whose sensitive value {title} predicts right after learning from the "
+        "release.",
+    )
+    yield Measure(
+        name=f"baseline_accuracy_{name}",
+        title=f"Accuracy of {title} on the original",
+        family="utility",
+        direction="none",
+        unit="share of people",
+        highest=1.0,
+        sentence="The same after learning from the original rows: what the release can be expected to come near.",
+    )
+    yield Measure(
+        name=f"accuracy_lost_{name}",
+        title=f"Accuracy lost by {title}",
+        family="utility",
+        direction="lower",
+        unit="share of people",
+        lowest=-1.0,
+        highest=1.0,
+        sentence=f"How many more of the held-out people {title} predicts right after learning from the original rows "
+        "instead.",
+    )
+
+
+def measure_name(learner: Learner) -> str:
+    """A learner as it is spelled in the names of measures."""
+    return learner.replace(".", "")
+
+
+TITLES: dict[Learner, str] = {
+    "c4.5": "a decision tree (C4.5)",
+    "id3": "a decision tree (ID3)",
+    "svm": "a linear SVM",
+    "boosting": "gradient boosting",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeldOut(Workload):
+    """Learn the sensitive attribute from a release and predict it for the rows of `test`, with each of `learners`."""
+
+    test: Table
+    learners: tuple[Learner, ...] = get_args(Learner)
+    presentation: Presentation = "drawn"
+    seed: int = 1
+
+    measures: ClassVar[tuple[Measure, ...]] = (
+        Measure(
+            name="lower_accuracy",
+            title="Accuracy of the commonest value",
+            family="utility",
+            direction="none",
+            unit="share of people",
+            highest=1.0,
+            sentence="The share of held-out people whose sensitive value is predicted right by always naming the "
+            "commonest one: what learning has to beat.",
+        ),
+        *(measure for learner, title in TITLES.items() for measure in _measures_of(learner, title)),
+    )
+
+    def __post_init__(self) -> None:
+        for learner in self.learners:
+            _expect_one_of("learner", learner, get_args(Learner))
+        _expect_one_of("presentation", self.presentation, get_args(Presentation))
+
+    def run(self, table: Table, release: Release) -> dict[str, float]:
+        values: dict[str, float] = {}
+        for learner in self.learners:
+            learning = Learning(learner=learner, presentation=self.presentation, seed=self.seed)
+            found, name = learning.accuracy(table, release, self.test), measure_name(learner)
+            values |= {
+                "lower_accuracy": found.lower,
+                f"accuracy_{name}": found.release,
+                f"baseline_accuracy_{name}": found.baseline,
+                f"accuracy_lost_{name}": found.lost,
+            }
+        return values

@@ -1,0 +1,106 @@
+"""The two COUNT workloads: half of every axis (cormode2013), and a few conditions (li2009 section 5.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from sfumato.data import Table
+from sfumato.errors import ParameterError
+from sfumato.measures.measurement import Measure
+from sfumato.measures.workloads.base import Workload
+from sfumato.measures.workloads.queries import Queries, draw
+from sfumato.release import Release
+
+
+@dataclass(frozen=True, kw_only=True)
+class HalfDomainCounts(Workload):
+    """`count` queries for a random range over half of the domain of every attribute, the sensitive one too."""
+
+    count: int = 2_000
+    seed: int = 1
+
+    measures: ClassVar[tuple[Measure, ...]] = (
+        Measure(
+            name="query_error",
+            title="Query error (half-domain ranges)",
+            family="utility",
+            direction="lower",
+            unit="relative error",
+            sentence="The median relative error when the release answers how many people fall into a random half "
+            "of every attribute's range.",
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        _expect_queries(self.count)
+
+    def run(self, table: Table, release: Release) -> dict[str, float]:
+        errors = self.queries(table).relative_errors(release)
+        return {"query_error": float(np.median(errors)) if len(errors) else 0.0}
+
+    def queries(self, table: Table) -> Queries:
+        """The workload's queries on a table."""
+        halves = [max(1, round(axis.positions / 2)) for axis in table.schema.axes]
+        queries: Queries = table.remember(self, lambda: draw(table, self.count, self.seed, lambda _: halves))
+        return queries
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConjunctiveCounts(Workload):
+    """`count` queries with conditions on `dimensions` random quasi-identifiers and the sensitive attribute.
+
+    Together the conditions select a share `selectivity` of the domain, the same share of each attribute.
+    """
+
+    count: int = 1_000
+    dimensions: int = 4
+    selectivity: float = 0.05
+    seed: int = 2
+
+    measures: ClassVar[tuple[Measure, ...]] = (
+        Measure(
+            name="mean_query_error",
+            title="Query error (a few conditions)",
+            family="utility",
+            direction="lower",
+            unit="relative error",
+            sentence="The mean relative error when the release answers how many people satisfy conditions on a few "
+            "quasi-identifiers and the sensitive attribute.",
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        _expect_queries(self.count)
+        if self.dimensions < 1:
+            raise ParameterError(f"dimensions is {self.dimensions!r}; expected at least 1")
+        if not 0 < self.selectivity <= 1:
+            raise ParameterError(f"selectivity is {self.selectivity!r}; expected a share above 0")
+
+    def run(self, table: Table, release: Release) -> dict[str, float]:
+        errors = self.queries(table).relative_errors(release)
+        return {"mean_query_error": float(errors.mean()) if len(errors) else 0.0}
+
+    def queries(self, table: Table) -> Queries:
+        """The workload's queries on a table."""
+        axes = table.schema.axes
+        dimensions = min(self.dimensions, len(table.schema.quasi))
+        share = self.selectivity ** (1 / (dimensions + 1))
+
+        def lengths(generator: np.random.Generator) -> Sequence[int]:
+            covered = [axis.positions for axis in axes]
+            chosen = generator.choice(len(axes) - 1, size=dimensions, replace=False)
+            for position in (*chosen, len(axes) - 1):
+                covered[position] = max(1, round(share * axes[position].positions))
+            return covered
+
+        queries: Queries = table.remember(self, lambda: draw(table, self.count, self.seed, lengths))
+        return queries
+
+
+def _expect_queries(count: int) -> None:
+    if count < 1:
+        raise ParameterError(f"count is {count!r}; expected at least 1 query")

@@ -1,0 +1,1 @@
+"""How randomness is drawn: exact noise, channels at the client, Dirichlet urns, and the budget that pays for it."""

@@ -1,0 +1,179 @@
+"""The budget of one release: a draw and its charge are one call, and nothing is drawn that is not paid for.
+
+Records live on *paths*: at first there is one; `fork` gives every part of a partition a path of its own, on which
+only the records of that part spend (parallel composition). A record's loss is what its own path spent
+(sequential composition, adaptive: what a path buys next may depend on all noise so far). One person added or
+removed touches one path, so the release costs no more than the dearest path, and no path may pass the total.
+Charges are shares of the total in whole ticks, so sums are exact, whichever way the total is measured.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.errors import BudgetError
+from sfumato.mechanisms.noise import Source
+from sfumato.mechanisms.noise.laplace import laplace_variance
+from sfumato.mechanisms.noise.selection import choose
+from sfumato.mechanisms.noise.sparse import draw_sparse
+from sfumato.privacy.loss import Loss, Pure
+
+Ticks = int | np.integer | NDArray[np.int64]
+
+T = TypeVar("T")
+WHOLE = 2**40
+"""Ticks in the whole budget."""
+
+
+def ticks(share: Fraction | float | int) -> int:
+    """A share of the whole as ticks, rounded down."""
+    return math.floor(Fraction(share) * WHOLE)
+
+
+class Budget:
+    """What each path has spent of the total, and the only source of noise for a release."""
+
+    def __init__(self, total: Loss, source: Source, spent: NDArray[np.int64] | None = None) -> None:
+        self.total = total
+        self._source = source
+        self._spent = np.zeros(1, dtype=np.int64) if spent is None else spent
+        self._closed = False
+
+    @property
+    def spent(self) -> NDArray[np.int64]:
+        """Ticks spent on each path."""
+        return self._spent.copy()
+
+    @property
+    def left(self) -> NDArray[np.int64]:
+        """Ticks left on each path."""
+        return WHOLE - self._spent
+
+    def fork(self, parent: NDArray[np.integer]) -> Budget:
+        """The budget of disjoint parts; part i holds records of the path `parent[i]` only.
+
+        Its parts have spent what their parents had; the parents themselves can spend no more.
+        """
+        self._close()
+        return Budget(self.total, self._source, self._spent[parent])
+
+    def apart(self, chosen: NDArray[np.bool_]) -> tuple[Budget, Budget]:
+        """The budgets of the chosen paths and of the others, which go on by themselves."""
+        self._close()
+        return tuple(Budget(self.total, self._source, self._spent[part]) for part in (chosen, ~chosen))  # type: ignore[return-value]
+
+    def counts(self, exact: NDArray[np.integer], cost: Ticks) -> NDArray[np.int64]:
+        """Noisy counts. Row i of `exact` (paths, …) counts records of path i, each in one cell at most."""
+        if np.shape(exact)[:1] != self._spent.shape or not np.issubdtype(np.asarray(exact).dtype, np.integer):
+            raise BudgetError("counts need a row of whole numbers for each path")
+        costs = self._charge(cost)
+        noisy = np.array(exact, dtype=np.int64)
+        for price in np.unique(costs):
+            rows = np.flatnonzero(costs == price)
+            noise = self._noise(self._share(price), noisy[rows].size)
+            noisy[rows] += noise.reshape(noisy[rows].shape)
+        return noisy
+
+    def choose(
+        self,
+        scores: NDArray[np.int64],
+        starts: NDArray[np.int64],
+        cost: Ticks,
+        *,
+        monotone: bool = True,
+        sensitivity: int = 1,
+        disjoint: bool = False,
+    ) -> NDArray[np.int64]:
+        """The index of the chosen candidate of each path; those of path i begin at `starts[i]`.
+
+        One record of the path changes its scores by at most `sensitivity`, all in one direction if `monotone`.
+        If `disjoint`, there may be several runs for a path, which look at different records of it.
+        """
+        if not disjoint and np.shape(starts) != self._spent.shape:
+            raise BudgetError("a selection needs one run of candidates for each path")
+        costs = self._charge(cost)
+        price = np.unique(costs)
+        if len(price) != 1:
+            raise BudgetError("the paths of one selection must pay the same")
+        epsilon = self._selection_epsilon(self._share(price[0]))
+        return choose(scores, starts, epsilon / (sensitivity if monotone else 2 * sensitivity), self._source)
+
+    def spend(self, cost: Ticks, draw: Callable[[Fraction, Source], T]) -> T:
+        """A draw of another kind: `draw` gets the ε that the cost buys, and the source of randomness."""
+        price = np.unique(self._charge(cost))
+        if len(price) != 1 or not isinstance(self.total, Pure):
+            raise BudgetError("such a draw is made for pure epsilon and the same cost on every path")
+        return draw(self.total.epsilon * self._share(price[0]), self._source)
+
+    def sparse_counts(
+        self, cells: NDArray[np.int64], counts: NDArray[np.int64], domain_size: int, threshold: int, cost: Ticks
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The cells of a huge domain whose noisy count reaches the threshold, and those counts.
+
+        As if every cell of 0..domain_size − 1 were counted with noise; `cells` (rising) lists those that are not empty.
+        """
+        price = np.unique(self._charge(cost))
+        if len(price) != 1 or not isinstance(self.total, Pure):
+            raise BudgetError("sparse counts are made for pure epsilon and the same cost on every path")
+        epsilon = self.total.epsilon * self._share(price[0])
+        return draw_sparse(cells, counts, domain_size, threshold, epsilon, self._source)
+
+    def threshold(self, domain_size: int, most: int, cost: int) -> int:
+        """The least threshold that no more than about `most` empty cells of a domain reach, at a cost."""
+        if not isinstance(self.total, Pure):
+            raise BudgetError("sparse counts are made for pure epsilon")
+        epsilon = float(self.total.epsilon * self._share(cost))
+        return max(1, math.ceil(math.log(max(domain_size / most, 1)) / epsilon))
+
+    def uniforms(self, count: int) -> NDArray[np.float64]:
+        """Numbers in [0, 1) for sampling from what is noisy already; they look at no record and cost nothing."""
+        return self._source.uniforms(count)
+
+    def variance(self, cost: Ticks) -> NDArray[np.float64]:
+        """The variance of the noise that a count gets for a cost."""
+        price, where = np.unique(np.asarray(cost, dtype=np.int64), return_inverse=True)
+        found = np.array([self._variance(self._share(one)) if one > 0 else np.inf for one in price])
+        return found[where].reshape(np.shape(cost))
+
+    def _charge(self, cost: Ticks) -> NDArray[np.int64]:
+        if self._closed:
+            raise BudgetError("this budget was divided among parts; only they can spend")
+        costs = np.broadcast_to(np.asarray(cost, dtype=np.int64), self._spent.shape)
+        if (costs <= 0).any():
+            raise BudgetError("every draw must cost something")
+        if (costs > self.left).any():
+            worst = int(np.argmax(costs - self.left))
+            asked, left = (float(Fraction(int(amount), WHOLE)) for amount in (costs[worst], self.left[worst]))
+            raise BudgetError(f"a draw asks for {asked:.6g} of the budget, but only {left:.6g} of it is left")
+        self._spent = self._spent + costs
+        return costs
+
+    def _close(self) -> None:
+        if self._closed:
+            raise BudgetError("this budget was divided among parts already")
+        self._closed = True
+
+    def _share(self, price: int | np.integer) -> Fraction:
+        return Fraction(int(price), WHOLE)
+
+    def _noise(self, share: Fraction, count: int) -> NDArray[np.int64]:
+        if isinstance(self.total, Pure):
+            return self._source.laplace(self.total.epsilon * share, count)
+        return self._source.gaussian(1 / (2 * self.total.rho * share), count)
+
+    def _variance(self, share: Fraction) -> float:
+        if isinstance(self.total, Pure):
+            return laplace_variance(float(self.total.epsilon * share))
+        return float(1 / (2 * self.total.rho * share))
+
+    def _selection_epsilon(self, share: Fraction) -> Fraction:
+        """ε itself, or the ε whose ε²/2 the share of ρ pays for, rounded down."""
+        if isinstance(self.total, Pure):
+            return self.total.epsilon * share
+        return Fraction(math.isqrt(math.floor(2 * self.total.rho * share * WHOLE**2)), WHOLE)

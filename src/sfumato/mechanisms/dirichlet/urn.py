@@ -1,0 +1,183 @@
+"""Drawing from a Dirichlet-multinomial by Pólya's urn on integers: exact, and in time that does not know the domain.
+
+The urn holds every person with mass UNIT and every place with its prior mass. Each draw picks in proportion to mass,
+and puts back what it picked together with one more person there. After m draws the people added have the
+Dirichlet-multinomial law of the data plus the prior (Blackwell and MacQueen, 1973). A pick among people is one
+division, a pick among places one search over segments of equal mass; a vector over places is never made.
+
+An empty place that may be dropped is kept or dropped when it is first picked, by its own coin, and that is
+remembered for this destination; a pick that falls on a dropped place is made again. This is the law of deciding all
+places beforehand and drawing from those that were kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.compiled import compiled
+from sfumato.errors import ParameterError
+from sfumato.mechanisms.dirichlet.prior import LARGEST_MASS, UNIT
+from sfumato.mechanisms.noise import Source
+
+WORDS = 2**14
+EMPTY = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Segments:
+    """The places of one destination as runs of numbers: `base[s]` up to `base[s] + count[s]`, all of level[s]."""
+
+    base: NDArray[np.int64]
+    count: NDArray[np.int64]
+    level: NDArray[np.int64]
+
+
+@compiled
+def pick(number: int, people: int, unit: int, upto: np.ndarray, base: np.ndarray, mass: np.ndarray) -> tuple[int, int]:
+    """What a number below the urn's mass falls on: (person, −1) or (place, segment)."""
+    if number < people * unit:
+        return number // unit, -1
+    rest = number - people * unit
+    segment = int(np.searchsorted(upto, rest, side="right"))
+    before = upto[segment - 1] if segment else 0
+    return base[segment] + (rest - before) // mass[segment], segment
+
+
+@compiled
+def _slot(keys: np.ndarray, place: int) -> int:
+    mask = len(keys) - 1
+    slot = (place * 0x9E3779B1) & mask
+    while keys[slot] != EMPTY and keys[slot] != place:
+        slot = (slot + 1) & mask
+    return slot
+
+
+@compiled
+def _is_occupied(places: np.ndarray, place: int) -> bool:
+    at = np.searchsorted(places, place)
+    return bool(at < len(places) and places[at] == place)
+
+
+@compiled
+def _draw(
+    places: np.ndarray,
+    levels: np.ndarray,
+    drawn: np.ndarray,
+    drawn_levels: np.ndarray,
+    done: int,
+    upto: np.ndarray,
+    base: np.ndarray,
+    mass: np.ndarray,
+    segment_level: np.ndarray,
+    coins: np.ndarray,
+    unit: int,
+    words: np.ndarray,
+    keys: np.ndarray,
+    fates: np.ndarray,
+    seen: int,
+) -> tuple[int, int, np.ndarray, np.ndarray, int]:
+    """Go on drawing until all is drawn or the words run out; the state to go on from.
+
+    `places` and `levels` are those of the real people, in rising order. coins[l] is 2^64 times the probability of
+    keeping an empty place of level l, and 0 for always.
+    """
+    people, prior, at = len(places), upto[-1] if len(upto) else 0, 0
+    while done < len(drawn) and at + 2 <= len(words):
+        total = np.uint64((people + done) * unit + prior)
+        word = words[at]
+        at += 1
+        if word < (np.uint64(0) - total) % total:
+            continue
+        # Signed, since compiled code turns mixed signs into floating point.
+        number: int = np.int64(word % total)  # type: ignore[assignment]
+        chosen, segment = pick(number, people + done, unit, upto, base, mass)  # proof: urn
+        if segment < 0:
+            if chosen < people:
+                drawn[done], drawn_levels[done] = places[chosen], levels[chosen]
+            else:
+                drawn[done], drawn_levels[done] = drawn[chosen - people], drawn_levels[chosen - people]
+            done += 1
+            continue
+        level = segment_level[segment]
+        if coins[level] and not _is_occupied(places, chosen):
+            slot = _slot(keys, chosen)
+            if keys[slot] == EMPTY:
+                keys[slot], fates[slot] = chosen, words[at] < coins[level]  # proof: coin
+                at += 1
+                seen += 1
+                kept = fates[slot]
+                if 2 * seen > len(keys):
+                    keys, fates = _enlarged(keys, fates)
+            else:
+                kept = fates[slot]
+            if not kept:
+                continue
+        drawn[done], drawn_levels[done] = chosen, level
+        done += 1
+    return done, at, keys, fates, seen
+
+
+@compiled
+def _enlarged(keys: np.ndarray, fates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    wider, wider_fates = np.full(4 * len(keys), EMPTY, dtype=np.int64), np.zeros(4 * len(keys), dtype=np.bool_)
+    for i in range(len(keys)):
+        if keys[i] != EMPTY:
+            slot = _slot(wider, keys[i])
+            wider[slot], wider_fates[slot] = keys[i], fates[i]
+    return wider, wider_fates
+
+
+@dataclass(eq=False)
+class Urn:
+    """Draws one destination after another from one source of random words."""
+
+    source: Source
+    keep: NDArray[np.float64]
+    unit: int = UNIT
+    _words: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64), init=False)
+
+    def __post_init__(self) -> None:
+        coins = np.where(self.keep < 1, self.keep, 0.0)
+        self._coins = np.array([int(coin * 2.0**64) for coin in coins], dtype=np.uint64)
+
+    def draw(
+        self,
+        places: NDArray[np.int64],
+        levels: NDArray[np.int64],
+        m: int,
+        segments: Segments,
+        masses: NDArray[np.int64],
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The places and levels of m drawn people; `places`, rising, are those of the real ones."""
+        mass = masses[segments.level]
+        total = float(mass.astype(np.float64) @ segments.count) + float(self.unit) * (len(places) + m)
+        if total >= LARGEST_MASS:
+            raise ParameterError("the prior is too large to draw from; ask for a larger epsilon or a smaller domain")
+        upto = np.cumsum(mass * segments.count)
+        drawn, drawn_levels = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64)
+        keys, fates, seen, done = np.full(64, EMPTY, dtype=np.int64), np.zeros(64, dtype=np.bool_), 0, 0
+        while done < m:
+            if len(self._words) < 2:
+                self._words = np.concatenate((self._words, self.source.words(WORDS)))
+            done, used, keys, fates, seen = _draw(
+                places,
+                levels,
+                drawn,
+                drawn_levels,
+                done,
+                upto,
+                segments.base,
+                mass,
+                segments.level,
+                self._coins,
+                self.unit,
+                self._words,
+                keys,
+                fates,
+                seen,
+            )
+            self._words = self._words[used:]
+        return drawn, drawn_levels

@@ -1,0 +1,62 @@
+"""Comparing uniform numbers with exact probabilities, one 64-bit word at a time.
+
+A probability is known by its binary digits, as many as anyone asks for. A uniform number is known by the words
+drawn so far. Where the words agree, further words decide: so an event has exactly its probability, never a
+rounded one.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
+from sfumato.mechanisms.noise.source import Source
+
+WORD = 64
+MORE_THAN_LN_2 = Fraction(6932, 10_000)
+SPARE_DIGITS = 25
+UNSURE_DIGITS = 10
+"""More than rounding can spoil in a number computed by a few thousand operations."""
+
+
+def decimal(number: Fraction) -> Decimal:
+    """The number in the precision of the current context."""
+    return Decimal(number.numerator) / Decimal(number.denominator)
+
+
+def sure_floor(number: Decimal, precision: int) -> int | None:
+    """⌊number⌋ for a positive number computed in `precision` digits, `None` if rounding may have spoiled it."""
+    whole, error = int(number), number.scaleb(UNSURE_DIGITS - precision)
+    return whole if error < number - whole < 1 - error else None
+
+
+class Digits(ABC):
+    """A family of irrational numbers in (0, 1), each known to any precision."""
+
+    @abstractmethod
+    def value(self, which: int) -> Decimal:
+        """The number `which` in the precision of the current context, up to a few units in the last place."""
+
+    def floor(self, which: int, words: int) -> int:
+        """⌊2^(64·words) × number⌋, with more and more digits until the floor is beyond doubt."""
+        spare = SPARE_DIGITS
+        while True:
+            with localcontext() as context:
+                context.prec = math.ceil(WORD * words * math.log10(2)) + spare
+                whole = sure_floor(self.value(which) * Decimal(2) ** (WORD * words), context.prec)
+            if whole is not None:
+                return whole
+            spare *= 2
+
+    def at_most(self, which: int, drawn: list[int], source: Source) -> bool:
+        """Whether the number is at most a uniform one that starts with the words `drawn`; draws more if it must."""
+        place = 0
+        while True:
+            if place == len(drawn):
+                drawn.append(int(source.words(1)[0]))
+            word = self.floor(which, place + 1) % 2**WORD
+            if word != drawn[place]:
+                return bool(word < drawn[place])
+            place += 1

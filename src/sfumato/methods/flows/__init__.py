@@ -1,0 +1,1 @@
+"""Synthetic origin–destination flows (Machanavajjhala et al., 2008)."""

@@ -1,0 +1,126 @@
+"""The plan of a synthesis: everything that is decided before anybody's origin is looked at.
+
+A plan is a function of public things alone: the places, the destinations and how many people go to each, the
+promise, the domain and the prior. For every destination it has a prior that keeps the promise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import log
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.compiled import compiled
+from sfumato.data.places import Places
+from sfumato.mechanisms.dirichlet import UNIT, Calibration, Promise, Shape
+from sfumato.mechanisms.dirichlet.disclosure import shrinking_factor
+from sfumato.mechanisms.dirichlet.prior import whole_masses
+from sfumato.methods.flows.domain import Domain, Resolution
+from sfumato.methods.flows.prior import Prior
+
+BATCH = 1024
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """For every destination how it sees the places, the scale of its prior, and what that prior comes to.
+
+    `shrinking`, `kept`, `least`, `most` and `mass` are, by destination: the factor that dropping costs, the smallest
+    chance of keeping an empty place, the smallest and largest prior of a place in people, and the prior of all kept
+    places together as it is expected.
+    """
+
+    promise: Promise
+    shape: Shape
+    resolutions: Sequence[Resolution]
+    which: NDArray[np.int64]
+    people: NDArray[np.int64]
+    scales: NDArray[np.float64]
+    shrinking: NDArray[np.float64]
+    kept: NDArray[np.float64]
+    least: NDArray[np.float64]
+    most: NDArray[np.float64]
+    mass: NDArray[np.float64]
+
+    @staticmethod
+    def make(
+        promise: Promise,
+        domain: Domain,
+        prior: Prior,
+        places: Places,
+        destinations: NDArray[np.integer],
+        people: NDArray[np.int64],
+        *,
+        density: NDArray[np.float64] | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Plan:
+        """Calibrate the prior of every destination; raises if there is one for which none keeps the promise."""
+        shape = prior.shape()
+        calibration = Calibration(promise, shape)
+        resolutions, which = domain.resolutions(places, prior, density), domain.resolution_of(people)
+        scales, (shrinking, kept, least, most, mass) = np.empty(len(people)), np.empty((5, len(people)))
+        done = 0
+        for resolution, batch in _batches(resolutions, which):
+            counts = np.stack([resolution.view(int(place)).counts for place in destinations[batch]])  # proof: view
+            scales[batch] = calibration.scales(people[batch], counts)
+            found = _extents(scales[batch], people[batch], counts, shape.weights, shape.keep)
+            shrinking[batch], kept[batch], least[batch], most[batch], mass[batch] = found
+            done += len(batch)
+            if progress:
+                progress(done, len(people))
+        return Plan(promise, shape, resolutions, which, people, scales, shrinking, kept, least, most, mass)
+
+    def batches(self) -> Iterator[tuple[Resolution, NDArray[np.int64]]]:
+        """The destinations of each resolution, not too many at once."""
+        return _batches(self.resolutions, self.which)
+
+    @property
+    def terms(self) -> dict[str, float]:
+        """What ε is made of at the destination where dropping costs most: the rest is for the draw itself."""
+        d = int(np.argmax(self.shrinking / self.kept))
+        costs = {
+            "places dropped": -log(self.kept[d]),
+            "prior shrunk": log(self.shrinking[d]),
+            "rejection": self.promise.rejection,
+        }
+        return {
+            "synthesis": self.promise.epsilon - sum(costs.values()),
+            **{name: cost for name, cost in costs.items() if cost > 0},
+        }
+
+    @cached_property
+    def from_data(self) -> float:
+        """The share of all people that is expected to be drawn from the data; the rest comes from the prior."""
+        return float(self.people @ (self.people / (self.people + self.mass)) / self.people.sum())
+
+
+@compiled
+def _extents(
+    scales: np.ndarray, people: np.ndarray, counts: np.ndarray, weights: np.ndarray, keep: np.ndarray
+) -> np.ndarray:
+    """For each destination: shrinking, kept, least, most and mass, as `Plan` has them."""
+    found = np.zeros((5, len(scales)))
+    found[1:3] = np.inf
+    for d in range(len(scales)):
+        alphas = whole_masses(scales[d], weights) / UNIT
+        found[0, d] = shrinking_factor(people[d], people[d], alphas, counts[d], keep)
+        for level in range(len(weights)):
+            if counts[d, level] > 0:
+                found[1, d] = min(found[1, d], keep[level])
+                found[2, d] = min(found[2, d], alphas[level])
+                found[3, d] = max(found[3, d], alphas[level])
+                found[4, d] += counts[d, level] * alphas[level] * keep[level]
+    return found
+
+
+def _batches(
+    resolutions: Sequence[Resolution], which: NDArray[np.int64]
+) -> Iterator[tuple[Resolution, NDArray[np.int64]]]:
+    for number, resolution in enumerate(resolutions):
+        mine = np.flatnonzero(which == number)
+        for start in range(0, len(mine), BATCH):
+            yield resolution, mine[start : start + BATCH]

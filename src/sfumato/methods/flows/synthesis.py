@@ -1,0 +1,170 @@
+"""Synthetic flows: for every destination as many people as in truth, their origins drawn from data and prior."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import exp
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.data.flows import Flows
+from sfumato.errors import UnsatisfiableError
+from sfumato.mechanisms.dirichlet import UNIT, Promise, Urn
+from sfumato.mechanisms.dirichlet.rejection import is_good
+from sfumato.mechanisms.noise import Source, SystemSource
+from sfumato.methods.flows.domain import EVERYWHERE, Domain, Resolution
+from sfumato.methods.flows.plan import Plan
+from sfumato.methods.flows.prior import Prior, check_weights
+from sfumato.privacy.claims import ApproximateDP, Claim, NoGuarantee, ProbabilisticDP, PureDP
+
+Progress = Callable[[int, int], None]
+
+ASSUMPTIONS = (
+    "every person is counted once, with one origin and one destination; someone counted k times is promised k times "
+    "the epsilon",
+    "origins are the only secret: how many people go to each destination is public, and the synthetic flows repeat it",
+    "the places, the prior, any densities and distances it was made of, and the rules of the domain are public "
+    "knowledge, and every origin is one that the domain tells apart",
+    "other releases about the same people add their own epsilon and delta to this one",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Synthesis:
+    """Synthetic flows, what they promise, and the plan by which they were drawn."""
+
+    flows: Flows
+    claim: Claim
+    plan: Plan
+    rejected: int = 0
+    """How often a destination was drawn again; this one number depends on the data."""
+
+    @property
+    def terms(self) -> dict[str, float]:
+        """What ε is made of."""
+        return self.plan.terms
+
+
+@dataclass(frozen=True, kw_only=True)
+class Synthesizer:
+    """A promise, a domain and a prior, ready to be applied to flows.
+
+    Claim: (ε, δ)-differential privacy for where one person comes from; see `claim`.
+    Assumes: see `ASSUMPTIONS`.
+    Cost: O(people + destinations), and with a radius or rings the places on their borders.
+    Reference: paper Machanavajjhala et al. 2008; proof in commute.proof.md.
+    """
+
+    promise: Promise
+    domain: Domain = field(default_factory=Domain)
+    prior: Prior = field(default_factory=Prior)
+    density: NDArray[np.float64] | None = None
+
+    @property
+    def claim(self) -> Claim:
+        """What synthetic flows of this kind promise."""
+        promise = self.promise
+        if promise.rule == "pure":
+            return PureDP(epsilon=promise.epsilon, neighbours="replace-origin", assumptions=ASSUMPTIONS)
+        kind = ApproximateDP if promise.rule == "file" else ProbabilisticDP
+        return kind(
+            epsilon=promise.epsilon, failing=promise.delta, neighbours="replace-origin", assumptions=ASSUMPTIONS
+        )
+
+    def spec(self) -> dict[str, Any]:
+        """All settings as a release tells them."""
+        return {
+            "rule": self.promise.rule,
+            "rejection": self.promise.reject,
+            **self.domain.spec(),
+            **self.prior.spec(),
+            "density": self.density is not None,
+        }
+
+    def prepare(self, flows: Flows, progress: Progress | None = None) -> Prepared:
+        """Plan, and refuse what can be refused, before anything is drawn."""
+        if self.density is not None:
+            check_weights(self.density, flows.places, "the density")
+        plan = Plan.make(
+            self.promise,
+            self.domain,
+            self.prior,
+            flows.places,
+            flows.destinations,
+            flows.people,
+            density=self.density,
+            progress=progress,
+        )
+        _refuse_outside(flows, plan)
+        return Prepared(self, plan, flows)
+
+    def synthesize(self, flows: Flows, source: Source | None = None, progress: Progress | None = None) -> Synthesis:
+        """Draw synthetic flows; with a simulated source they promise nothing."""
+        return self.prepare(flows).draw(source or SystemSource(), progress)
+
+
+def _refuse_outside(flows: Flows, plan: Plan) -> None:
+    """The one look at origins outside the urn: an origin without a unit. The claim assumes that there is none."""
+    for d in np.unique(np.repeat(np.arange(len(flows)), np.diff(flows.start))[~flows.inside]):
+        resolution = plan.resolutions[plan.which[d]]
+        if not resolution.outside or resolution.radius == EVERYWHERE:
+            place = flows.places.ids[int(flows.destinations[d])]
+            raise UnsatisfiableError(
+                f"people come to {place!r} from outside, and its domain has no outside; give a radius, and neither "
+                "regions beyond it nor coarser ones for small destinations"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """Flows and the plan to draw them by."""
+
+    synthesizer: Synthesizer
+    plan: Plan
+    flows: Flows
+
+    def draw(self, source: Source, progress: Progress | None = None) -> Synthesis:
+        """Draw the flows."""
+        flows, drawing = self.flows, _Drawing(self.plan, self.flows, source)
+        origins = np.empty(flows.total, dtype=np.int64)
+        person = np.concatenate(([0], np.cumsum(flows.people)))
+        done = 0
+        for resolution, batch in self.plan.batches():
+            drawn = np.concatenate([drawing.units(int(d), resolution) for d in batch])
+            goes_to = np.repeat(flows.destinations[batch], flows.people[batch])
+            people = np.concatenate([np.arange(person[d], person[d + 1]) for d in batch])
+            origins[people] = resolution.place(drawn, goes_to, source)  # proof: placed
+            done += len(batch)
+            if progress:
+                progress(done, len(flows))
+        synthetic = Flows.of_pairs(
+            flows.places, np.repeat(flows.destinations, flows.people), origins, np.ones(flows.total, dtype=np.int64)
+        )
+        claim = self.synthesizer.claim if source.protects else NoGuarantee(reason="seeded")
+        return Synthesis(flows=synthetic, claim=claim, plan=self.plan, rejected=drawing.rejected)
+
+
+class _Drawing:
+    """The urn at work, one destination after another."""
+
+    def __init__(self, plan: Plan, flows: Flows, source: Source) -> None:
+        self.plan, self.flows, self.urn = plan, flows, Urn(source, plan.shape.keep)
+        self.growth, self.rejected = exp(plan.promise.synthesis), 0
+
+    def units(self, d: int, resolution: Resolution) -> NDArray[np.int64]:
+        """The units drawn for a destination."""
+        flows, plan, n = self.flows, self.plan, int(self.flows.people[d])
+        masses, view = plan.shape.masses(float(plan.scales[d])), resolution.view(int(flows.destinations[d]))
+        pairs = slice(flows.start[d], flows.start[d + 1])
+        origins = np.repeat(flows.origins[pairs], flows.counts[pairs])
+        units, levels = resolution.units_of(origins, view)  # proof: units
+        while True:
+            drawn, drawn_levels = self.urn.draw(units, levels, n, view.segments, masses)  # proof: drawn
+            if not plan.promise.reject or is_good(
+                units, levels, drawn, drawn_levels, masses / UNIT, plan.shape.keep, self.growth, plan.shrinking[d]
+            ):
+                return drawn
+            self.rejected += 1

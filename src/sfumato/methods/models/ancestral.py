@@ -1,0 +1,114 @@
+"""Ancestral sampling: one column after the other, each given the columns before it.
+
+Rows with the same parents get the child's values in exactly their shares, up to rounding, in random order: for m
+rows, the numbers (0 + U)/m, …, (m − 1 + U)/m are dealt out at random. Each row alone is an exact draw, rows
+together vary less than independent ones. All of it follows from noisy counts and costs no privacy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.methods.models.network import Attribute, Parents
+from sfumato.release.selfcheck import check_marginals
+
+Uniforms = Callable[[int], NDArray[np.float64]]
+Draw = Callable[[NDArray[np.int64], NDArray[np.float64], Uniforms], NDArray[np.int64]]
+
+BELOW_ONE = 1 - 2.0**-32
+BARELY = 1e-9
+"""Added to counts that may all be zero, so that they have shares."""
+
+
+@dataclass(frozen=True, eq=False)
+class Link:
+    """A child, its parents, and its shares for each combination of their groups: (combinations, bins)."""
+
+    child: int
+    parents: Parents
+    shares: NDArray[np.float64]
+
+
+def dealt(groups: NDArray[np.int64], shares: NDArray[np.float64], uniforms: Uniforms) -> NDArray[np.int64]:
+    """A value for each row, from the shares (groups, values) of its group."""
+    counts = np.bincount(groups, minlength=len(shares))
+    starts = np.cumsum(counts) - counts
+    order = np.argsort(groups + uniforms(len(groups)))
+    group = groups[order]
+    place = np.arange(len(groups)) - starts[group] + uniforms(len(shares))[group]
+    drawn = np.empty(len(groups), dtype=np.int64)
+    drawn[order] = _inverse(group, place / counts[group], shares)
+    return drawn
+
+
+def sample(
+    attributes: Sequence[Attribute], links: Sequence[Link], rows: int, uniforms: Uniforms, draw: Draw = dealt
+) -> NDArray[np.int64]:
+    """Rows of positions, the attributes as columns; every pair of columns is checked against the model."""
+    bins: dict[int, NDArray[np.int64]] = {}
+    nothing = np.zeros(rows, dtype=np.int64)
+    checks = sum(attribute.bins + len(attribute.starts) for attribute in attributes) + sum(
+        one.bins * other.bins for one, other in combinations(attributes, 2)
+    )
+    found = np.empty((rows, len(attributes)), dtype=np.int64)
+    for link in links:
+        child = attributes[link.child]
+        groups = nothing
+        for parent, view in link.parents:
+            groups = groups * attributes[parent].sizes[view] + attributes[parent].views[view][bins[parent]]
+        drawn = draw(groups, link.shares, uniforms)
+        _check(nothing, 1, groups, drawn, link.shares, checks, child.name)
+        for other, column in bins.items():
+            names = f"{attributes[other].name} and {child.name}"
+            _check(column, attributes[other].bins, groups, drawn, link.shares, checks, names)
+        bins[link.child] = drawn
+        within = step_shares(child.counts, child.bin_of_step)
+        step = draw(drawn, within, uniforms)
+        _check(nothing, 1, drawn, step, within, checks, child.name)
+        found[:, link.child] = inside_steps(child, step, uniforms)
+    return found
+
+
+def step_shares(counts: NDArray[np.float64], bin_of_step: NDArray[np.int64]) -> NDArray[np.float64]:
+    """How the rows of each bin fall on the steps of the axis, by the noisy counts: (bins, steps)."""
+    shares = np.zeros((int(bin_of_step.max()) + 1, len(counts)))
+    shares[bin_of_step, np.arange(len(counts))] = counts + BARELY
+    return shares
+
+
+def inside_steps(attribute: Attribute, step: NDArray[np.int64], uniforms: Uniforms) -> NDArray[np.int64]:
+    """Any position of each row's step."""
+    widths = np.diff(np.append(attribute.starts, attribute.positions))
+    if (widths == 1).all():
+        return attribute.starts[step]
+    return np.asarray(attribute.starts[step] + np.floor(uniforms(len(step)) * widths[step]).astype(np.int64))
+
+
+def _check(
+    other: NDArray[np.int64],
+    others: int,
+    groups: NDArray[np.int64],
+    drawn: NDArray[np.int64],
+    shares: NDArray[np.float64],
+    checks: int,
+    names: str,
+) -> None:
+    """Compare the counts of two columns with what the groups of their rows make of them."""
+    together = np.bincount(other * len(shares) + groups, minlength=others * len(shares)).reshape(others, -1)
+    expected = together @ (shares / shares.sum(axis=1, keepdims=True))
+    sampled = np.bincount(other * shares.shape[1] + drawn, minlength=expected.size).reshape(expected.shape)
+    check_marginals(expected, sampled, checks, names)
+
+
+def _inverse(group: NDArray[np.int64], uniform: NDArray[np.float64], shares: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The value at which the cumulative shares of a row's group pass its uniform number."""
+    reached = np.cumsum(shares, axis=1)
+    reached /= reached[:, -1:]
+    ladder = (reached + np.arange(len(shares))[:, None]).reshape(-1)
+    found = np.searchsorted(ladder, group + np.minimum(uniform, BELOW_ONE), side="right")
+    return np.asarray(found - group * shares.shape[1])

@@ -1,0 +1,182 @@
+"""Marginals: noisy tables of every pair of attributes, and synthetic rows from the distribution that explains them.
+
+Which tables are counted follows from the schema alone, so nothing is spent on choosing. Wide axes are first
+counted by themselves, for a small share, and cut into bins of similar noisy mass; the joint tables are over bins,
+and within a bin the axis keeps the shape of its own count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.data import Table
+from sfumato.mechanisms.budget import Budget, ticks
+from sfumato.methods.base import EPSILON_GRID, DPMethod
+from sfumato.methods.models.ancestral import dealt, inside_steps, step_shares
+from sfumato.methods.models.fitting import Marginal, fit
+from sfumato.methods.models.network import Attribute, even_starts
+from sfumato.methods.models.privbayes import MOST_ROWS, release_of_rows, row_columns
+from sfumato.release.release import Release
+from sfumato.release.sampling import whole_counts_of
+from sfumato.release.selfcheck import check_marginals
+
+WIDE_SHARE = Fraction(1, 25)
+"""Share of the budget for counting the wide axes by themselves."""
+RESOLUTIONS = ((16, 6), (12, 6), (8, 6), (8, 4), (6, 4), (4, 4), (3, 3), (2, 2), (1, 1))
+"""Axes of at most so many positions keep them all, wider ones have so many bins: the first pair that will do."""
+NARROW_SENSITIVE = 32
+MOST_CELLS = 2**16
+"""Cells of the fitted distribution."""
+LEAST = 1e-6
+"""The variance of noise too small to matter, so that a fit can divide by it."""
+JOINED_CELLS = 8
+"""Narrow axes with at most this many cells together are part of every table."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Marginals(DPMethod):
+    """Synthetic rows from noisy joint tables of all pairs of attributes, fitted by greatest entropy.
+
+    Claim: pure differential privacy for adding or removing one row.
+    Assumes: the schema is public; nothing else is read off the data unpaid.
+    Cost: O(cells of the binned domain × tables × 400 + rows × attributes).
+    Reference: after McKenna, Miklau and Sheldon (2021); proof in marginals.proof.md.
+    """
+
+    name: ClassVar[str] = "marginals"
+
+    def _release(self, table: Table, budget: Budget) -> Release:
+        columns, varying = row_columns(table)
+        axes = self._binned(table, columns, varying, budget)
+        codes = [axis.group_of(columns[number]) for axis, number in zip(axes, varying, strict=True)]
+        shape = [axis.groups for axis in axes]
+        cells = fit(shape, self._counted(codes, table.cell_weight, shape, budget))
+        sampled = _rows(axes, cells, budget)
+        found = np.zeros((len(sampled), len(columns)), dtype=np.int64)
+        found[:, varying] = sampled
+        return release_of_rows(self, table, found)
+
+    def _binned(
+        self, table: Table, columns: Sequence[NDArray[np.integer]], varying: Sequence[int], budget: Budget
+    ) -> list[BinnedAxis]:
+        """Narrow axes as they are, wide ones counted by themselves and cut into bins."""
+        own = [table.schema.axes[number] for number in varying]
+        limits, bins = resolution([axis.positions for axis in own])
+        wide = [axis.positions > limit for axis, limit in zip(own, limits, strict=True)]
+        found = []
+        for axis, number, is_wide in zip(own, varying, wide, strict=True):
+            if not is_wide:
+                found.append(BinnedAxis.every(axis.name, axis.positions))
+                continue
+            starts = even_starts(axis.size, axis.nullable)
+            step = np.searchsorted(starts, columns[number], side="right") - 1
+            exact = np.bincount(step, table.cell_weight, len(starts)).astype(np.int64)
+            price = ticks(WIDE_SHARE / sum(wide))
+            counts = budget.counts(exact[None, :], price)[0]  # proof: wide-axes
+            mass = np.maximum(counts, 0).astype(np.float64)
+            attribute = Attribute.binned(axis.name, starts, axis.positions, mass, float(budget.variance(price)))
+            found.append(BinnedAxis.coarse(attribute, bins))
+        return found
+
+    def _counted(
+        self, codes: Sequence[NDArray[np.int64]], weights: NDArray[np.int64], shape: list[int], budget: Budget
+    ) -> list[Marginal]:
+        tables = joint_tables(shape)
+        price = int(budget.left[0]) // len(tables)
+        found = []
+        for axes in tables:
+            sizes = [shape[axis] for axis in axes]
+            flat = np.ravel_multi_index([codes[axis] for axis in axes], sizes)
+            exact = np.bincount(flat, weights, int(np.prod(sizes))).astype(np.int64)
+            counts = budget.counts(exact[None, :], price)[0]  # proof: joint-tables
+            variance = max(float(budget.variance(price)), LEAST)
+            found.append(Marginal(axes, counts.reshape(sizes).astype(np.float64), variance))
+        return found
+
+    @property
+    def label(self) -> str:
+        return f"Marginals ε={self.epsilon:g}"
+
+    @classmethod
+    def grid(cls, table: Table) -> Iterator[Marginals]:
+        if not table.schema.keep:
+            yield from (cls(epsilon=epsilon) for epsilon in EPSILON_GRID)
+
+
+@dataclass(frozen=True, eq=False)
+class BinnedAxis:
+    """An attribute seen through one of its views: the group of each of its steps."""
+
+    attribute: Attribute
+    group_of_step: NDArray[np.int64]
+
+    @staticmethod
+    def every(name: str, positions: int) -> BinnedAxis:
+        """Every position a group of its own."""
+        each = np.arange(positions)
+        return BinnedAxis(Attribute(name, each, positions, np.ones(positions), 0.0, each, (each,)), each)
+
+    @staticmethod
+    def coarse(attribute: Attribute, bins: int) -> BinnedAxis:
+        """The finest view with at most `bins` groups."""
+        view = next((view for view in attribute.views if view.max() < bins), np.zeros(attribute.bins, dtype=np.int64))
+        return BinnedAxis(attribute, view[attribute.bin_of_step])
+
+    @property
+    def groups(self) -> int:
+        return int(self.group_of_step.max()) + 1
+
+    def group_of(self, positions: NDArray[np.integer]) -> NDArray[np.int64]:
+        """The group of each position."""
+        return self.group_of_step[np.searchsorted(self.attribute.starts, positions, side="right") - 1]
+
+
+def resolution(positions: Sequence[int]) -> tuple[list[int], int]:
+    """The most positions at which each axis keeps them all, and the bins of the others; the sensitive axis is last.
+
+    It looks at sizes alone. A sensitive axis of up to 32 positions keeps them all.
+    """
+    for limit, bins in RESOLUTIONS:
+        limits = [*(limit for _ in positions[:-1]), NARROW_SENSITIVE]
+        sizes = [size if size <= most else bins for size, most in zip(positions, limits, strict=True)]
+        if np.prod([float(size) for size in sizes]) <= MOST_CELLS:
+            break
+    return limits, bins
+
+
+def joint_tables(shape: Sequence[int]) -> list[tuple[int, ...]]:
+    """Every pair of axes, each with the narrowest axes beside it: a rule that looks at sizes alone."""
+    narrow: list[int] = []
+    cells = 1
+    for axis in sorted(range(len(shape)), key=lambda axis: shape[axis]):
+        if cells * shape[axis] <= JOINED_CELLS and len(shape) - len(narrow) > 2:
+            narrow.append(axis)
+            cells *= shape[axis]
+    others = [axis for axis in range(len(shape)) if axis not in narrow]
+    return [tuple(sorted((*pair, *narrow))) for pair in combinations(others, 2)] or [(0,)]
+
+
+def _rows(axes: Sequence[BinnedAxis], cells: NDArray[np.float64], budget: Budget) -> NDArray[np.int64]:
+    """Rows of positions: as many of each cell as it counts, rounded along the cells, then a position in each bin."""
+    cells = cells * min(1.0, MOST_ROWS / max(float(cells.sum()), 1.0))
+    whole = whole_counts_of(cells, np.indices(cells.shape).reshape(cells.ndim, -1), budget.uniforms)
+    compared = [*combinations(range(cells.ndim), 1), *combinations(range(cells.ndim), 2)]
+    checks = sum(int(np.prod([cells.shape[axis] for axis in some])) for some in compared)
+    for some in compared:
+        others = tuple(axis for axis in range(cells.ndim) if axis not in some)
+        names = " and ".join(axes[axis].attribute.name for axis in some)
+        check_marginals(cells.sum(axis=others), whole.sum(axis=others), checks, names)
+    rows = np.repeat(np.arange(whole.size), whole.reshape(-1))
+    found = np.empty((len(rows), cells.ndim), dtype=np.int64)
+    for number, (axis, group) in enumerate(zip(axes, np.unravel_index(rows, cells.shape), strict=True)):
+        shares = step_shares(axis.attribute.counts, axis.group_of_step)
+        step = dealt(group, shares, budget.uniforms) if shares.shape[0] < shares.shape[1] else group
+        found[:, number] = inside_steps(axis.attribute, step, budget.uniforms)
+    return found

@@ -1,0 +1,1 @@
+"""Methods that put the rows of a table into classes or buckets, and the two end points."""

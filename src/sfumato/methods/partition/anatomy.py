@@ -1,0 +1,108 @@
+"""Anatomy (Xiao and Tao, 2006): exact quasi-identifiers in one table, sensitive values per bucket in another.
+
+Each bucket takes one row of each of the ℓ commonest sensitive values left. Which row of a value is taken is
+drawn at random: were rows taken in a known order, the buckets together would tell who has which value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.data import Table
+from sfumato.errors import ParameterError, UnsatisfiableError
+from sfumato.mechanisms.noise import Source
+from sfumato.methods.base import Method, refuse_kept_columns
+from sfumato.privacy.claims import Syntactic
+from sfumato.privacy.requirements import DistinctLDiversity, LDiversity
+from sfumato.release.boxes import Boxes
+from sfumato.release.release import Release
+
+L_GRID = (2, 3, 4, 5, 6, 8, 10)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Anatomy(Method):
+    """Buckets of at least `l` rows whose sensitive values all differ.
+
+    Claim: in every bucket each sensitive value has a share of at most 1/l.
+    Assumes: the adversary knows the quasi-identifiers and nothing else.
+    Cost: O(rows).
+    Reference: Xiao and Tao, Anatomy: simple and effective privacy preservation, VLDB 2006.
+    """
+
+    name: ClassVar[str] = "anatomy"
+    randomized: ClassVar[bool] = True
+    l: int
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.l, int) or isinstance(self.l, bool) or self.l < 2:
+            raise ParameterError(f"l is {self.l!r}; expected a whole number of at least 2")
+
+    def _publish(self, table: Table, source: Source) -> Release:
+        refuse_kept_columns(table, "Anatomy takes rows apart; use Mondrian or another role")
+        if table.overall.max() * self.l > table.n:
+            commonest = table.schema.sensitive.labels[int(table.overall.argmax())]
+            raise UnsatisfiableError(
+                f"no buckets of this table can be {self.l}-diverse: the sensitive value {commonest!r} has "
+                f"{table.overall.max() / table.n:.1%} of the rows, above 1/{self.l}"
+            )
+        bucket_of_row = _buckets(table.overall, self.l, source)
+        point, value = _shuffled_rows(table, source)
+        buckets = int(bucket_of_row.max()) + 1
+        boxes, weights, group_of = _weighted_points(table, point, bucket_of_row)
+        histograms = np.bincount(bucket_of_row * table.values + value, minlength=buckets * table.values)
+        return Release(
+            schema=table.schema.public(),
+            boxes=boxes,
+            weights=weights,
+            group_of=group_of,
+            histograms=histograms.reshape(buckets, table.values).astype(np.float64),
+            claim=self.claim,
+            provenance=self.provenance(),
+            layout="buckets",
+        )
+
+    @property
+    def claim(self) -> Syntactic:
+        return Syntactic(requirements=(LDiversity(l=self.l), DistinctLDiversity(l=self.l)), buckets=True)
+
+    @property
+    def label(self) -> str:
+        return f"Anatomy l={self.l}"
+
+    @classmethod
+    def grid(cls, table: Table) -> Iterator[Anatomy]:
+        if not table.schema.keep:
+            yield from (cls(l=l) for l in L_GRID if l * table.overall.max() <= table.n)
+
+
+def _shuffled_rows(table: Table, source: Source) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """The point and sensitive value of every row, by value, in random order within each value."""
+    order = source.permutation(table.n)
+    point = np.repeat(table.cell_point, table.cell_weight)[order]
+    value = np.repeat(table.cell_value, table.cell_weight)[order]
+    by_value = np.argsort(value, kind="stable")
+    return point[by_value], value[by_value]
+
+
+def _buckets(overall: NDArray[np.int64], l: int, source: Source) -> NDArray[np.int64]:
+    """The bucket of each row, rows being listed by sensitive value; buckets are numbered in random order."""
+    from sfumato.methods.partition.bucketing import fill_buckets
+
+    bucket_of_row = fill_buckets(overall, l)
+    relabel = source.permutation(int(bucket_of_row.max()) + 1)
+    return relabel[bucket_of_row]
+
+
+def _weighted_points(
+    table: Table, point: NDArray[np.int64], bucket: NDArray[np.int64]
+) -> tuple[Boxes, NDArray[np.float64], NDArray[np.int64]]:
+    """One box for each point and bucket that occur together."""
+    keys, weights = np.unique(point * (bucket.max() + 1) + bucket, return_counts=True)
+    points, group_of = np.divmod(keys, bucket.max() + 1)
+    return Boxes.of_points(table.points[points]), weights.astype(np.float64), group_of

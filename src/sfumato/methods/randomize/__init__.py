@@ -1,0 +1,1 @@
+"""Methods that publish people as they are with sensitive values drawn anew."""

@@ -1,0 +1,88 @@
+"""Dirichlet: everybody's quasi-identifiers as they are, their sensitive values drawn anew.
+
+As Machanavajjhala, Kifer, Abowd, Gehrke and Vilhuber (2008) synthesize where people live given where they work: the
+people with the same quasi-identifiers are a destination, and the sensitive values are the places they come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.data import Table
+from sfumato.mechanisms.dirichlet import Calibration, Promise, Segments, Shape, Urn
+from sfumato.mechanisms.noise import Source
+from sfumato.methods.base import EPSILON_GRID, Method, public_domain, refuse_kept_columns
+from sfumato.privacy.claims import ProbabilisticDP
+from sfumato.release.boxes import Boxes
+from sfumato.release.release import Release
+from sfumato.release.sampling import sampling_deviation
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dirichlet(Method):
+    """Exact quasi-identifiers, which are taken for public, with sensitive values drawn from data and prior.
+
+    Claim: (ε, δ)-probabilistic differential privacy for replacing one person's sensitive value.
+    Assumes: quasi-identifiers are public; so is the list of sensitive values.
+    Cost: O(rows + distinct points × values).
+    Reference: paper Machanavajjhala et al. 2008; proof in privacy/dirichlet/dirichlet.proof.md.
+    """
+
+    name: ClassVar[str] = "dirichlet"
+    randomized: ClassVar[bool] = True
+    epsilon: float
+    delta: float = 1e-6
+
+    def __post_init__(self) -> None:
+        Promise(epsilon=self.epsilon, delta=self.delta)
+
+    def publish(self, table: Table, source: Source | None = None) -> Release:
+        """The release, under no claim if the list of sensitive values was read off the rows."""
+        return public_domain(super().publish(table, source), table)
+
+    def _publish(self, table: Table, source: Source) -> Release:
+        refuse_kept_columns(table, f"{self.name} draws sensitive values anew; give the column another role")
+        counts = self._drawn(table.histograms, source).astype(np.float64)
+        return Release(
+            schema=table.schema.public(),
+            boxes=Boxes.of_points(table.points),
+            weights=counts.sum(axis=1),
+            group_of=np.arange(len(counts)),
+            histograms=counts,
+            claim=self.claim,
+            provenance=self.provenance(),
+            deviation=sampling_deviation(counts),
+            exact_people=True,
+        )
+
+    def _drawn(self, histograms: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
+        """A histogram for every point, drawn from its own and the prior, with as many people."""
+        people, values = histograms.sum(axis=1), histograms.shape[1]
+        shape = Shape()
+        calibration, urn = Calibration(Promise(epsilon=self.epsilon, delta=self.delta), shape), Urn(source, shape.keep)
+        every = Segments(*(np.array([number], dtype=np.int64) for number in (0, values, 0)))
+        drawn = np.empty_like(histograms)
+        scales = calibration.scales(people, np.full((len(people), 1), values, dtype=np.int64))
+        for point, (histogram, n, scale) in enumerate(zip(histograms, people.tolist(), scales.tolist(), strict=True)):
+            real = np.repeat(np.arange(values, dtype=np.int64), histogram)
+            found, _ = urn.draw(real, np.zeros(n, dtype=np.int64), n, every, shape.masses(scale))
+            drawn[point] = np.bincount(found, minlength=values)
+        return drawn
+
+    @property
+    def claim(self) -> ProbabilisticDP:
+        return ProbabilisticDP(epsilon=self.epsilon, failing=self.delta)
+
+    @property
+    def label(self) -> str:
+        return f"Dirichlet ε={self.epsilon:g} δ={self.delta:g}"
+
+    @classmethod
+    def grid(cls, table: Table) -> Iterator[Dirichlet]:
+        if not table.schema.keep:
+            yield from (cls(epsilon=epsilon) for epsilon in EPSILON_GRID)

@@ -1,0 +1,114 @@
+"""Local noise: every row as it is, but for a sensitive value that got noise of its own before anyone saw it.
+
+What a table looks like whose sensitive column was collected by `sfumato.collect`; paper kacem2018 for the geometric
+mechanism. The release names the channel, and every estimate undoes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from sfumato.data import Table
+from sfumato.errors import ParameterError
+from sfumato.mechanisms.channels import CHANNELS, Channel, make_channel
+from sfumato.mechanisms.channels.kernel import Kernel
+from sfumato.mechanisms.noise import Source
+from sfumato.methods.base import EPSILON_GRID, Method, public_domain, refuse_kept_columns
+from sfumato.privacy.claims import LocalDP
+from sfumato.privacy.loss import exact
+from sfumato.release.boxes import Boxes
+from sfumato.release.release import Release
+from sfumato.schema import Axis, NumericAxis
+
+MECHANISMS = tuple(name for name, kind in CHANNELS.items() if kind.invertible)
+PER_STEP = tuple(name for name, kind in CHANNELS.items() if issubclass(kind, Kernel))
+"""Mechanisms that protect near values better than far ones."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalNoise(Method):
+    """Exact quasi-identifiers with sensitive values that each got noise of their own.
+
+    `epsilon` protects any value from any other; geometric and Laplace noise spread it evenly over the axis, so that
+    neighbouring values are told apart by a factor of e^(epsilon / (values − 1)) only.
+
+    Claim: ε-local differential privacy of every sensitive value.
+    Assumes: quasi-identifiers are public; so is the list of sensitive values.
+    Cost: O(rows) to draw, O(points × values²) to estimate.
+    Reference: paper kacem2018 section 3; proof in privacy/channels/channels.proof.md.
+    """
+
+    name: ClassVar[str] = "local"
+    randomized: ClassVar[bool] = True
+    epsilon: float
+    mechanism: str = "randomized-response"
+
+    def __post_init__(self) -> None:
+        exact(self.epsilon)
+        if self.mechanism not in MECHANISMS:
+            raise ParameterError(f"mechanism is {self.mechanism!r}; expected one of {', '.join(MECHANISMS)}")
+
+    def publish(self, table: Table, source: Source | None = None) -> Release:
+        """The release, under no claim if the list of sensitive values was read off the rows."""
+        return public_domain(super().publish(table, source), table)
+
+    def _publish(self, table: Table, source: Source) -> Release:
+        refuse_kept_columns(table, f"{self.name} would link it to people; give the column another role")
+        channel = self.channel(table.schema.sensitive)
+        values = np.repeat(table.cell_value.astype(np.int64), table.cell_weight)
+        point = np.repeat(table.cell_point.astype(np.int64), table.cell_weight)
+        cells = point * channel.size + channel.perturb(values, source)
+        counts = np.bincount(cells, minlength=len(table.points) * channel.size).reshape(-1, channel.size)
+        return Release(
+            schema=table.schema.public(),
+            boxes=Boxes.of_points(table.points),
+            weights=table.weights.astype(np.float64),
+            group_of=np.arange(len(table.points)),
+            histograms=counts.astype(np.float64),
+            claim=replace(self.claim, per_step=channel.claim.per_step),
+            provenance=self.provenance(),
+            exact_people=True,
+            channel=channel,
+        )
+
+    def channel(self, sensitive: Axis) -> Channel:
+        """The noise that a value of the sensitive column gets."""
+        if self.mechanism not in PER_STEP:
+            return make_channel(self.mechanism, sensitive.positions, self.epsilon)
+        if not isinstance(sensitive, NumericAxis):
+            raise ParameterError(
+                f"{self.mechanism} noise keeps near numbers near, but {sensitive.name!r} has no numbers; use "
+                "randomized-response"
+            )
+        if sensitive.nullable:
+            raise ParameterError(
+                f"{self.mechanism} noise needs a number for everybody, but {sensitive.name!r} may be missing; use "
+                "randomized-response, or give the column values for all"
+            )
+        return make_channel(self.mechanism, sensitive.size, exact(self.epsilon) / max(sensitive.size - 1, 1))
+
+    @property
+    def claim(self) -> LocalDP:
+        return LocalDP(epsilon=self.epsilon)
+
+    @property
+    def series(self) -> str:
+        return f"{self.name} {self.mechanism}"
+
+    @property
+    def label(self) -> str:
+        return f"Local {self.mechanism} ε={self.epsilon:g}"
+
+    @classmethod
+    def grid(cls, table: Table) -> Iterator[LocalNoise]:
+        if table.schema.keep:
+            return
+        sensitive = table.schema.sensitive
+        yield from (cls(epsilon=epsilon) for epsilon in EPSILON_GRID)
+        if isinstance(sensitive, NumericAxis) and not sensitive.nullable and sensitive.size > 1:
+            steps = sensitive.size - 1
+            yield from (cls(epsilon=float(exact(unit) * steps), mechanism="geometric") for unit in EPSILON_GRID)

@@ -1,0 +1,1 @@
+"""Differentially private methods that divide the domain into boxes and count them."""

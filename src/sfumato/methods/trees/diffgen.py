@@ -1,0 +1,242 @@
+"""DiffGen (Mohammed, Chen, Fung and Yu, 2011): single-dimensional top-down specialization.
+
+All rows share one partition of each axis. Every round one value of one axis is replaced by those below it: a
+taxonomy's node by its children, a range of numbers by its two sides of a private cut. The value is chosen privately by
+Max, the rows that belong to the commonest class of their child; the classes are the sensitive values.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.data import Table
+from sfumato.errors import ParameterError
+from sfumato.mechanisms.budget import Budget, ticks
+from sfumato.methods.base import EPSILON_GRID, DPMethod
+from sfumato.methods.trees.regions import boxes_of_positions, positions_of
+from sfumato.release.release import Release
+from sfumato.schema import Axis
+from sfumato.schema.taxonomy import Node
+
+SELECTING = Fraction(1, 2)
+"""Share of the budget for choosing cuts and values; the leaves get the rest."""
+MOST_CUTS = 31
+"""Cuts that a range of numbers offers."""
+MOST_SPECIALIZATIONS = 1_000
+LISTED = 2**20
+"""Up to this many counts of leaves and values are all drawn."""
+LARGEST_DOMAIN = 10**18
+FALSE_CELLS = 1000
+"""Empty ones of more counts that reach the threshold, on average."""
+
+
+@dataclass(frozen=True)
+class Value:
+    """A generalized value: the positions `lo..hi` of an axis, and where its children begin.
+
+    `node` is that of the taxonomy, `None` on a numeric axis; `children` is empty while none are known.
+    """
+
+    axis: int
+    lo: int
+    hi: int
+    node: Node | None
+    children: tuple[int, ...] = ()
+
+    @staticmethod
+    def top(number: int, axis: Axis) -> Value:
+        """The whole axis; its missing value stands beside the root of a taxonomy."""
+        if axis.kind == "numeric":
+            return Value(number, 0, axis.positions - 1, None)
+        root = axis.taxonomy
+        if axis.nullable:
+            root = Node(root.label, 0, axis.size, (root, Node("", axis.size, axis.size)))
+        return Value.of_node(number, root)
+
+    @staticmethod
+    def of_node(axis: int, node: Node) -> Value:
+        while len(node.children) == 1:
+            node = node.children[0]
+        return Value(axis, node.lo, node.hi, node, tuple(child.lo for child in node.children))
+
+    @property
+    def needs_cut(self) -> bool:
+        """Whether this is a range of numbers without a cut."""
+        return self.node is None and self.lo < self.hi and not self.children
+
+    @property
+    def cuts(self) -> list[int]:
+        """Where the upper side of a range may begin."""
+        number = min(self.hi - self.lo, MOST_CUTS)
+        return [self.lo + 1 + place * (self.hi - self.lo) // number for place in range(number)]
+
+    def specialized(self) -> list[Value]:
+        """The values that replace this one."""
+        if self.node is not None:
+            return [Value.of_node(self.axis, child) for child in self.node.children]
+        lower, upper = self.children
+        return [Value(self.axis, lower, upper - 1, None), Value(self.axis, upper, self.hi, None)]
+
+
+@dataclass(frozen=True, eq=False)
+class ClassCounts:
+    """Rows by class up to each position of an axis that occurs."""
+
+    positions: NDArray[np.int32]  # rising
+    reached: NDArray[np.int64]  # (positions + 1, classes)
+
+    @staticmethod
+    def of(column: NDArray[np.int32], histograms: NDArray[np.int64]) -> ClassCounts:
+        """The counts of one axis, from the position of each point and its rows by class."""
+        order = np.argsort(column, kind="stable")
+        reached = np.zeros((len(column) + 1, histograms.shape[1]), dtype=np.int64)
+        np.cumsum(histograms[order], axis=0, out=reached[1:])
+        return ClassCounts(column[order], reached)
+
+    def score(self, starts: Sequence[int], hi: int) -> int:
+        """Max: Σ over the children, the last one ending at `hi`, of the rows in the commonest class."""
+        places = np.searchsorted(self.positions, [*starts, hi + 1])
+        return int(np.diff(self.reached[places], axis=0).max(axis=1).sum())
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiffGen(DPMethod):
+    """The grid of the axes' partitions after `h` specializations, with a noisy histogram in each of its boxes.
+
+    Claim: pure differential privacy for adding or removing one row.
+    Assumes: the schema is public; nothing else is read off the data unpaid.
+    Cost: O(points × axes + h × values + boxes).
+    Reference: Mohammed et al. 2011, compared with in paper alhussaeni2018 section 5; proof in diffgen.proof.md.
+    """
+
+    name: ClassVar[str] = "diffgen"
+    h: int = 10
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not (type(self.h) is int and 1 <= self.h <= MOST_SPECIALIZATIONS):
+            raise ParameterError(f"h is {self.h!r}; expected a whole number from 1 to {MOST_SPECIALIZATIONS:,}")
+
+    def _release(self, table: Table, budget: Budget) -> Release:
+        columns = positions_of(table).T
+        values = self._specialized(table, [ClassCounts.of(column, table.histograms) for column in columns], budget)
+        starts = [np.array(sorted(value.lo for value in values if value.axis == axis)) for axis in range(len(columns))]
+        cell = np.zeros(len(table.points), dtype=np.int64)
+        for begin, column in zip(starts, columns, strict=True):
+            cell = cell * len(begin) + np.searchsorted(begin, column, side="right") - 1
+        found, histograms, variance = self._counted(table, cell, math.prod(map(len, starts)), budget)
+        if not len(found):
+            starts = [np.zeros(1, dtype=np.int64)] * len(columns)
+            found, histograms = np.zeros(1, dtype=np.int64), np.full((1, table.values), 1 / table.values)
+        return self._published(table, starts, found, histograms, variance)
+
+    def _specialized(self, table: Table, counts: Sequence[ClassCounts], budget: Budget) -> list[Value]:
+        """The values of all axes after the specializations."""
+        values = [Value.top(number, axis) for number, axis in enumerate(table.schema.quasi)]
+        ranges = sum(value.needs_cut for value in values)
+        price = ticks(SELECTING / (ranges + self.h + (self.h - 1 if ranges else 0)))
+        values = [self._with_cuts([value], counts, budget, price)[0] for value in values]
+        for left in reversed(range(self.h)):
+            offered = _offered(values, table.values)
+            if not offered:
+                break
+            scores = np.array([counts[value.axis].score(value.children, value.hi) for value in offered])
+            chosen = offered[budget.choose(scores, np.zeros(1, dtype=np.int64), price)[0]]  # proof: values
+            parts = chosen.specialized()
+            values.remove(chosen)
+            values += self._with_cuts(parts, counts, budget, price) if left else parts
+        return values
+
+    def _with_cuts(self, values: list[Value], counts: Sequence[ClassCounts], budget: Budget, price: int) -> list[Value]:
+        """Disjoint values of one axis, ranges of numbers among them with a private cut, all for one price."""
+        ranges = [value for value in values if value.needs_cut]
+        if not ranges:
+            return values
+        cuts = [(value, cut) for value in ranges for cut in value.cuts]
+        scores = np.array([counts[value.axis].score((value.lo, cut), value.hi) for value, cut in cuts])
+        lengths = np.array([len(value.cuts) for value in ranges])
+        best = budget.choose(scores, np.cumsum(lengths) - lengths, price, disjoint=True)  # proof: cuts
+        found = {cuts[place][0]: cuts[place][1] for place in best}
+        return [replace(value, children=(value.lo, found[value])) if value in found else value for value in values]
+
+    def _counted(
+        self, table: Table, cell: NDArray[np.int64], boxes: int, budget: Budget
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64], float]:
+        """The boxes of the grid to publish, their histograms, and the variance of the noise in a count."""
+        price, domain = int(budget.left[0]), boxes * table.values
+        ids, place = np.unique(cell[table.cell_point] * table.values + table.cell_value, return_inverse=True)
+        exact = np.bincount(place, table.cell_weight, len(ids)).astype(np.int64)
+        variance = float(budget.variance(price))
+        if domain <= LISTED:
+            full = np.zeros(domain, dtype=np.int64)
+            full[ids] = exact
+            counts = budget.counts(full[None, :], price)[0]  # proof: leaves
+            return np.arange(boxes), _not_negative(counts.reshape(boxes, -1)), variance
+        threshold = budget.threshold(domain, FALSE_CELLS, price)
+        listed, counts = budget.sparse_counts(ids, exact, domain, threshold, price)  # proof: sparse-leaves
+        found, row = np.unique(listed // table.values, return_inverse=True)
+        histograms = np.zeros((len(found), table.values))
+        histograms[row, listed % table.values] = counts
+        return found, histograms, variance
+
+    def _published(
+        self,
+        table: Table,
+        starts: Sequence[NDArray[np.int64]],
+        found: NDArray[np.int64],
+        histograms: NDArray[np.float64],
+        variance: float,
+    ) -> Release:
+        axes = table.schema.quasi
+        part = np.unravel_index(found, [len(begin) for begin in starts])
+        lo = [begin[each] for begin, each in zip(starts, part, strict=True)]
+        hi = [
+            np.append(begin[1:], axis.positions)[each] - 1 for axis, begin, each in zip(axes, starts, part, strict=True)
+        ]
+        return Release(
+            schema=table.schema.public(),
+            boxes=boxes_of_positions(np.column_stack(lo), np.column_stack(hi), axes),
+            weights=histograms.sum(axis=1),
+            group_of=np.arange(len(found)),
+            histograms=histograms,
+            claim=self.claim,
+            provenance=self.provenance(),
+            layout="counts",
+            deviation=np.full(len(found), math.sqrt(variance)),
+        )
+
+    @property
+    def label(self) -> str:
+        return f"DiffGen ε={self.epsilon:g} h={self.h}"
+
+    @classmethod
+    def grid(cls, table: Table) -> Iterator[DiffGen]:
+        if not table.schema.keep:
+            yield from (cls(epsilon=epsilon) for epsilon in EPSILON_GRID)
+
+
+def _offered(values: Sequence[Value], classes: int) -> list[Value]:
+    """The values with children after whose specialization the counts of the grid can still be numbered."""
+    parts = np.bincount([value.axis for value in values]).tolist()
+    cells = math.prod(parts) * classes
+    return [
+        value
+        for value in values
+        if len(value.children) > 1
+        and cells // parts[value.axis] * (parts[value.axis] - 1 + len(value.children)) <= LARGEST_DOMAIN
+    ]
+
+
+def _not_negative(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The nearest counts without negative ones that have the same total, or one row if that is less."""
+    from sfumato.estimation.consistency import histograms_with_totals
+
+    total = np.array([max(float(counts.sum()), 1.0)])
+    return histograms_with_totals(counts.reshape(1, -1).astype(np.float64), total).reshape(counts.shape)

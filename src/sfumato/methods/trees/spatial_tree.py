@@ -1,0 +1,136 @@
+"""Differentially private spatial decompositions (Cormode et al., 2012): what quad-tree, kd-tree and hybrid share.
+
+The domain is halved again and again, every node is counted with noise, each leaf gets a noisy histogram of the
+sensitive attribute, and least squares make all counts agree. Levels further down answer more of a query, so they
+get geometrically more of the budget.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.data import Table
+from sfumato.errors import ParameterError
+from sfumato.mechanisms.budget import Budget, ticks
+from sfumato.methods.base import EPSILON_GRID, DPMethod
+from sfumato.methods.trees.dividing import BALANCE
+from sfumato.methods.trees.noisy_tree import Level, release_of_levels
+from sfumato.methods.trees.regions import Ground, Regions
+from sfumato.release.release import Release
+
+TALLEST = 24
+CUTTING = Fraction(1, 5)
+"""Share of the budget for private medians, where there are any."""
+SIZING = Fraction(1, 50)
+"""Share for the noisy number of rows from which the height follows, where it is not given."""
+GROWTH = 2 ** (1 / 3)
+"""How much more each level gets than the one above: the least variance for halved boxes."""
+LAST = 0
+"""In place of a price: the level of the leaves."""
+ROWS_PER_LEAF = 40
+"""At ε = 1 a leaf of the automatic height holds about this many rows."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpatialTree(DPMethod):
+    """A tree of halved boxes; `height` levels of cuts, chosen from a private number of rows if not given."""
+
+    height: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.height is not None and not (type(self.height) is int and 0 <= self.height <= TALLEST):
+            raise ParameterError(f"height is {self.height!r}; expected a whole number from 0 to {TALLEST}")
+
+    @abstractmethod
+    def private_levels(self, height: int) -> int:
+        """How many levels, from the root down, are cut at private medians; the others at the middle."""
+
+    def axes_to_cut(self, regions: Regions, budget: Budget) -> NDArray[np.int32]:
+        """The axis of each region that covers the largest share of its domain; the first of equals."""
+        return widest_axes(regions)
+
+    def _release(self, table: Table, budget: Budget) -> Release:
+        height = self.height
+        if height is None:
+            rows = budget.counts(np.array([table.n]), ticks(SIZING))[0]  # proof: size
+            height = automatic_height(int(rows), self.epsilon)
+        return release_of_levels(self, self._grown(table, budget, height))
+
+    def _grown(self, table: Table, budget: Budget, height: int) -> list[Level]:
+        """The tree; a region that cannot be cut any more becomes a leaf early and spends what its path has left."""
+        private = self.private_levels(height)
+        median_price = ticks(CUTTING / private) if private else 0
+        prices = geometric_prices(int(budget.left[0]) - median_price * private, height)
+        regions, parent, levels = Regions.whole(Ground.of(table, taxonomies=False)), np.array([-1]), []
+        size = 0
+        for price in (*prices, LAST):
+            inner = np.asarray((regions.widths > 1).any(axis=1) & (price != LAST))
+            budget, leaf_budget = budget.apart(inner)
+            leaf_noise = leaf_budget.variance(leaf_budget.left)
+            histograms = leaf_budget.counts(regions[~inner].histograms(), leaf_budget.left)  # proof: leaf-histograms
+            counts, noise = np.zeros((0, 1), dtype=np.int64), np.inf
+            if inner.any():
+                counts = budget.counts(regions[inner].counts()[:, None], price)  # proof: node-counts
+                noise = float(budget.variance(price))
+            levels.append(Level.of(regions, parent, inner, histograms, leaf_noise, counts, noise))
+            if not inner.any():
+                break
+            numbers, size = size + np.flatnonzero(inner), size + len(regions)
+            regions = regions[inner]
+            axis = self.axes_to_cut(regions, budget)
+            cut_privately = len(levels) <= private
+            position = self._medians(regions, axis, budget, median_price) if cut_privately else middles(regions, axis)
+            regions, part_of = regions.divided(axis, position)
+            budget, parent = budget.fork(part_of), numbers[part_of]
+        return levels
+
+    def _medians(self, regions: Regions, axis: NDArray[np.int32], budget: Budget, price: int) -> NDArray[np.int32]:
+        """A position of each region's axis with about as many rows on either side."""
+        each = np.arange(len(regions))
+        offers = np.zeros_like(regions.widths)
+        offers[each, axis] = regions.offers()[each, axis]
+        candidates = regions.scores(offers, BALANCE)
+        return candidates.position[budget.choose(candidates.scores, candidates.starts, price)]  # proof: medians
+
+    @property
+    def label(self) -> str:
+        height = "" if self.height is None else f" height={self.height}"
+        return f"{self.name} ε={self.epsilon:g}{height}"
+
+    @classmethod
+    def grid(cls, table: Table) -> Iterator[Self]:
+        if not table.schema.keep:
+            yield from (cls(epsilon=epsilon) for epsilon in EPSILON_GRID)
+
+
+def automatic_height(rows: int, epsilon: float) -> int:
+    """The height at which a leaf holds enough rows for its noise."""
+    leaves = rows * min(epsilon, 10.0) / ROWS_PER_LEAF
+    return min(max(round(math.log2(max(leaves, 1.0))), 0), TALLEST)
+
+
+def geometric_prices(whole: int, height: int) -> list[int]:
+    """Ticks for the counts of each level above the leaves, whose histograms get the rest, the largest part."""
+    shares = np.array([GROWTH**level for level in range(height + 1)])
+    return [max(int(whole * share), 1) for share in shares[:-1] / shares.sum()]
+
+
+def widest_axes(regions: Regions) -> NDArray[np.int32]:
+    """The axis of each region that covers the largest share of its domain; the first of equals."""
+    share = np.where(regions.widths > 1, regions.widths / regions.ground.sizes, 0)
+    return np.asarray(share.argmax(axis=1).astype(np.int32))
+
+
+def middles(regions: Regions, axis: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Where the upper half of each region's axis begins."""
+    each = np.arange(len(regions))
+    return (regions.lo[each, axis] + (regions.widths[each, axis] + 1) // 2).astype(np.int32)

@@ -1,9 +1,0 @@
-"""The randomness that protects people: exact on integers, drawn in bulk, never seeded.
-
-`Source` says where random words come from; `geometric`, `laplace`, `gaussian` and `selection` turn words into
-draws whose law is exactly the one the proofs speak of.
-"""
-
-from sfumato.privacy.noise.source import SimulatedSource, Source, SystemSource
-
-__all__ = ["SimulatedSource", "Source", "SystemSource"]

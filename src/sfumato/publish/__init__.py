@@ -1,0 +1,1 @@
+"""From a method to a release in a folder: reserve, draw, write, settle."""

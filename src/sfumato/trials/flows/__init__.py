@@ -1,0 +1,1 @@
+"""Settings of synthetic flows tried side by side."""

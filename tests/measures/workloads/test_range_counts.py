@@ -1,0 +1,229 @@
+"""Both COUNT workloads: what they ask, what is true, and the error formula, all counted row by row."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binom
+
+from brute_force import ReleaseCase, expected_in, in_region, made_of, region_of, releases
+from sfumato.data import read
+from sfumato.errors import ParameterError
+from sfumato.measures.workloads import ConjunctiveCounts, HalfDomainCounts
+from sfumato.measures.workloads.queries import Queries, random_ranges
+from sfumato.methods import FullSuppression, Original
+from sfumato.release import Boxes, Release
+from sfumato.schema import Schema
+from strategies import AxisCase, SchemaCase, TableCase, tables
+
+if TYPE_CHECKING:
+    import random
+
+    from numpy.typing import NDArray
+
+COUNT = 30
+
+
+def regions(queries: Queries, axes: int) -> list[Any]:
+    """The region of each query as sets of codes."""
+    return [
+        region_of([tuple(queries.regions.span(i, axis)) for axis in range(axes)]) for i in range(len(queries.truth))
+    ]
+
+
+def lengths(case: TableCase, queries: Queries) -> list[list[int]]:
+    """How many positions of each axis a query covers, the sensitive one last."""
+    sensitive = (queries.last - queries.first + 1).tolist()
+    asked = regions(queries, len(case.case.quasi))
+    return [[*map(len, region), own] for region, own in zip(asked, sensitive, strict=True)]
+
+
+def check(case: ReleaseCase, queries: Queries) -> list[float]:
+    """Compare truths and errors with the definition, and hand the errors back."""
+    found = queries.relative_errors(case.release)
+    asked = regions(queries, len(case.case.case.quasi))
+    errors = []
+    for i, (region, first, last) in enumerate(zip(asked, queries.first, queries.last, strict=True)):
+        truth = sum(first <= value <= last and in_region(region, point) for point, value in case.case.people)
+        assert queries.truth[i] == truth
+        assert truth > 0
+        estimate = sum(expected_in(case, region)[first : last + 1], Fraction(0))
+        errors.append(float(abs(estimate - truth) / truth))
+    assert found == pytest.approx(np.array(errors), abs=1e-9)
+    return errors
+
+
+@given(releases(most_rows=12, most_quasi=2))
+def test_half_domain_counts(case: ReleaseCase) -> None:
+    workload = HalfDomainCounts(count=COUNT)
+    table = case.case.table
+    queries = workload.queries(table)
+    assert len(queries.truth) <= COUNT
+    errors = check(case, queries)
+    expected = float(np.median(errors)) if errors else 0.0
+    assert workload.run(table, case.release)["query_error"] == pytest.approx(expected, abs=1e-9)
+    for covered in lengths(case.case, queries):
+        for length, axis in zip(covered, case.case.case.axes, strict=True):
+            assert length == 1 if axis.positions == 1 else abs(length - axis.positions / 2) <= 0.5
+
+
+@given(releases(most_rows=12, most_quasi=3), st.integers(1, 4), st.sampled_from([0.05, 0.3, 1.0]))
+def test_conjunctive_counts(case: ReleaseCase, dimensions: int, selectivity: float) -> None:
+    workload = ConjunctiveCounts(count=COUNT, dimensions=dimensions, selectivity=selectivity)
+    table = case.case.table
+    queries = workload.queries(table)
+    errors = check(case, queries)
+    expected = sum(errors) / len(errors) if errors else 0.0
+    assert workload.run(table, case.release)["mean_query_error"] == pytest.approx(expected, abs=1e-9)
+    conditions = min(dimensions, len(case.case.case.quasi))
+    positions = [axis.positions for axis in case.case.case.axes]
+    wanted = [max(1, round(selectivity ** (1 / (conditions + 1)) * size)) for size in positions]
+    for covered in lengths(case.case, queries):
+        assert covered[-1] == wanted[-1]
+        quasi = list(zip(covered, wanted, positions, strict=True))[:-1]
+        assert all(length in (narrow, whole) for length, narrow, whole in quasi)
+        assert sum(length != whole for length, _, whole in quasi) <= conditions
+        assert sum(length == narrow for length, narrow, _ in quasi) >= conditions
+
+
+@given(tables(most_rows=12, most_quasi=3, most=5), st.randoms(use_true_random=False))
+def test_queries_follow_from_the_seed_and_not_from_the_order_of_rows(case: TableCase, shuffler: random.Random) -> None:
+    order = list(range(len(case.rows)))
+    shuffler.shuffle(order)
+    other = read(case.frame[order], case.case.schema)
+    for workload in (HalfDomainCounts(count=COUNT), ConjunctiveCounts(count=COUNT)):
+        ours, theirs = workload.queries(case.table), workload.queries(other)
+        for name in ("first", "last", "truth"):
+            assert np.array_equal(getattr(ours, name), getattr(theirs, name))
+        for name in ("lo", "hi", "missing"):
+            assert np.array_equal(getattr(ours.regions, name), getattr(theirs.regions, name))
+
+
+@given(tables(most_rows=12, most_quasi=3, most=5))
+def test_the_original_answers_without_error(case: TableCase) -> None:
+    original = Original().publish(case.table)
+    for workload in (HalfDomainCounts(count=COUNT), ConjunctiveCounts(count=COUNT)):
+        (error,) = workload.run(case.table, original).values()
+        assert error == pytest.approx(0, abs=1e-12)
+
+
+def numbers(rows: list[tuple[int, int]]) -> TableCase:
+    axis = AxisCase("x", {"kind": "numeric", "min": 0, "max": 7}, tuple((str(i),) for i in range(8)))
+    secret = AxisCase("secret", {"kind": "categorical", "values": ["y", "n"]}, (("y",), ("n",)))
+    return TableCase(SchemaCase((axis,), secret), tuple(rows), tuple((str(x), "yn"[value]) for x, value in rows))
+
+
+@pytest.fixture
+def spread() -> TableCase:
+    return numbers([(x, value) for x, value in zip(range(8), (0, 0, 0, 1, 0, 1, 1, 1), strict=True)])
+
+
+def test_another_seed_asks_other_queries(spread: TableCase) -> None:
+    for kind in (HalfDomainCounts, ConjunctiveCounts):
+        one, two = (kind(count=COUNT, seed=seed).queries(spread.table) for seed in (1, 2))
+        assert not np.array_equal(one.regions.lo, two.regions.lo)
+
+
+def test_suppression_worked_out_on_paper(spread: TableCase) -> None:
+    """Half the axis and one of two values: full suppression always says 8/2 · 1/2 = 2 rows."""
+    queries = HalfDomainCounts(count=COUNT).queries(spread.table)
+    suppressed = FullSuppression().publish(spread.table)
+    assert queries.relative_errors(suppressed) == pytest.approx(np.abs(2 - queries.truth) / queries.truth)
+    truths = set(queries.truth.tolist())
+    assert truths <= {1.0, 2.0, 3.0, 4.0}
+    assert len(truths) > 1
+
+
+def shifted(
+    release: Release, regions: Boxes, first: NDArray[np.int64], last: NDArray[np.int64], whole: Any = Release.counts_in
+) -> NDArray[np.float64]:
+    return whole(release, Boxes(regions.lo - 1, regions.hi - 1, regions.missing), first, last)
+
+
+def test_a_shifted_kernel_is_noticed(monkeypatch: pytest.MonkeyPatch, spread: TableCase) -> None:
+    people = spread.people
+    left, right = ((0, 3, False),), ((4, 7, False),)
+    release = made_of(spread, [(left if x < 4 else right, int(x > 3), value) for (x,), value in people])
+    queries = HalfDomainCounts(count=COUNT).queries(spread.table)
+    check(release, queries)
+    monkeypatch.setattr(Release, "counts_in", shifted)
+    with pytest.raises(AssertionError):
+        check(release, queries)
+
+
+def test_a_truth_off_by_one_is_noticed(spread: TableCase) -> None:
+    whole = made_of(spread, [(((0, 7, False),), 0, value) for _, value in spread.people])
+    queries = HalfDomainCounts(count=COUNT).queries(spread.table)
+    check(whole, queries)
+    with pytest.raises(AssertionError):
+        check(whole, Queries(queries.regions, queries.first, queries.last, queries.truth + 1))
+
+
+def uneven_cells(counts: list[int], false_failure: float) -> bool:
+    """Whether equally likely cells have counts outside the exact binomial limits, shared out over all cells."""
+    draws, cells = sum(counts), len(counts)
+    low = binom.ppf(false_failure / (2 * cells), draws, 1 / cells) - 1
+    high = binom.isf(false_failure / (2 * cells), draws, 1 / cells) + 1
+    return any(not low <= count <= high for count in counts)
+
+
+def test_a_range_starts_anywhere_with_the_same_chance() -> None:
+    """False failures: below 1e-6, by a union bound over exact binomial tails. The twin never reaches the end."""
+    axis = numbers([(0, 0), (1, 1)]).table.schema.quasi[0]
+    generator = np.random.default_rng(20)
+    draws = np.full(20_000, 3)
+    lo, hi, missing = random_ranges(axis, draws, generator)
+    assert (hi - lo + 1 == 3).all()
+    assert not missing.any()
+    assert not uneven_cells(np.bincount(lo, minlength=6).tolist(), 1e-6)
+    twin = generator.integers(0, axis.positions - draws)
+    assert uneven_cells(np.bincount(twin, minlength=6).tolist(), 1e-6)
+
+
+def test_a_range_over_the_last_position_holds_the_missing_value() -> None:
+    spec = {"kind": "categorical", "values": ["a", "b"], "nullable": True}
+    axis = AxisCase("x", spec, (("a",), ("b",))).axis()
+    lo, hi, missing = random_ranges(axis, np.ones(200, dtype=np.int64), np.random.default_rng(3))
+    assert set(zip(lo.tolist(), hi.tolist(), missing.tolist(), strict=True)) == {
+        (0, 0, False),
+        (1, 1, False),
+        (0, -1, True),
+    }
+    lo, hi, missing = random_ranges(axis, np.full(200, 2), np.random.default_rng(3))
+    assert set(zip(lo.tolist(), hi.tolist(), missing.tolist(), strict=True)) == {(0, 1, False), (1, 1, True)}
+
+
+@pytest.mark.parametrize("wrong", [{"dimensions": 0}, {"selectivity": 0}, {"selectivity": 1.5}])
+def test_parameters_out_of_range_are_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(ParameterError, match=next(iter(wrong))):
+        ConjunctiveCounts(**wrong)
+
+
+@pytest.mark.parametrize("kind", [HalfDomainCounts, ConjunctiveCounts])
+def test_a_workload_without_queries_is_refused(kind: type[HalfDomainCounts | ConjunctiveCounts]) -> None:
+    with pytest.raises(ParameterError, match="count is 0"):
+        kind(count=0)
+
+
+def test_a_domain_with_hardly_any_rows_in_it_still_gets_its_queries() -> None:
+    """Ranges of a huge axis hardly ever hold a row; the queries are then drawn around rows, and none is free."""
+    schema = Schema.parse(
+        {
+            "columns": {
+                "x": {"role": "quasi", "kind": "numeric", "min": 0, "max": 10**9},
+                "s": {"role": "sensitive", "kind": "categorical", "values": ["a", "b"]},
+            }
+        }
+    )
+    table = read(pl.DataFrame({"x": list(range(60)), "s": ["a", "b"] * 30}), schema)
+    for workload in (HalfDomainCounts(count=50), ConjunctiveCounts(count=50)):
+        queries = workload.queries(table)
+        assert len(queries.truth) == 50
+        assert (queries.truth > 0).all()
+        assert min(workload.run(table, FullSuppression().publish(table)).values()) > 0.1

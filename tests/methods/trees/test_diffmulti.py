@@ -1,0 +1,310 @@
+"""DiffMulti: no more specializations than allowed, the best cuts where there is no noise, nothing spent twice."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, get_args
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recording import WHOLE, FixedNoise, RecordingBudget, recorded
+from reference import holds
+from sfumato.data import Table, read
+from sfumato.errors import ParameterError
+from sfumato.mechanisms.noise import SimulatedSource
+from sfumato.methods.trees.diffmulti import (
+    BY_CLASS,
+    BY_SHAPE,
+    CLASS_LEVELS,
+    MOST_LEVELS,
+    MOST_SPECIALIZATIONS,
+    SPARE_LEVELS,
+    Allocation,
+    DiffMulti,
+    Utility,
+    _rising,
+    shared_out,
+)
+from sfumato.privacy.loss import Pure
+from sfumato.schema import Schema
+from strategies import AxisCase, TableCase, tables
+
+if TYPE_CHECKING:
+    from sfumato.methods.trees.noisy_tree import Level
+    from sfumato.release import Release
+
+UTILITIES: tuple[Utility, ...] = get_args(Utility)
+HUGE = 10**6
+"""An epsilon at which any noise, also that of a sensitivity of 1024, has a probability below 1e-15."""
+
+
+def levels_of(method: DiffMulti, table: Table, seed: int = 1) -> list[Level]:
+    return method._grown(table, RecordingBudget(Pure(Fraction(str(method.epsilon))), SimulatedSource(seed)))
+
+
+def specializations(levels: list[Level]) -> int:
+    return sum(int(level.inner.sum()) for level in levels)
+
+
+@pytest.mark.parametrize("utility", UTILITIES)
+@settings(max_examples=15)
+@given(
+    case=tables(most_rows=40, most_quasi=3, most=7),
+    h=st.integers(1, 12),
+    levels=st.one_of(st.none(), st.integers(1, 5)),
+    epsilon=st.sampled_from([0.1, 1, 20, HUGE]),
+)
+def test_no_more_specializations_and_levels_than_allowed(
+    utility: Utility, case: TableCase, h: int, levels: int | None, epsilon: float
+) -> None:
+    method = DiffMulti(epsilon=epsilon, h=h, utility=utility, levels=levels)
+    found = levels_of(method, case.table)
+    assert specializations(found) <= h
+    assert len(found) - 1 <= method.longest_path
+    assert levels is None or method.longest_path == levels
+    assert not found[-1].inner.any()
+    release, budget = recorded(method, case.table)
+    check_tiles(case, release)
+    assert budget.most == WHOLE
+    assert set(budget.ends) == {WHOLE}
+    assert len(budget.ends) == len(release.boxes)
+
+
+def test_all_specializations_are_used_where_there_is_room() -> None:
+    """The check's own check: the count of inner nodes is not always zero, and one more would be seen."""
+    table = crossed_table()
+    for h in (1, 3, 7):
+        assert specializations(levels_of(DiffMulti(epsilon=HUGE, h=h, utility="dm"), table)) == h
+    assert specializations(levels_of(DiffMulti(epsilon=HUGE, h=50, utility="dm"), table)) > 7
+
+
+def intervals(tree: Any, start: int) -> tuple[set[tuple[int, int]], int]:
+    """The leaves below every node of a nested taxonomy, and where the next one starts."""
+    found: set[tuple[int, int]] = set()
+    end = start
+    for below in tree.values() if isinstance(tree, dict) else [[] for _ in tree]:
+        inside, after = intervals(below, end) if below else (set(), end + 1)
+        found |= {(end, after - 1), *inside}
+        end = after
+    return found, end
+
+
+def allowed_spans(axis: AxisCase) -> set[tuple[int, int, bool]]:
+    """What a leaf may cover of a categorical axis: a node, or the missing value, or everything."""
+    nodes = intervals(axis.spec.get("taxonomy", axis.spec.get("values")), 0)[0] | {(0, axis.size - 1)}
+    found = {(lo, hi, False) for lo, hi in nodes}
+    return found | {(0, axis.size - 1, True), (0, -1, True)} if axis.nullable else found
+
+
+def check_tiles(case: TableCase, release: Release) -> None:
+    """Every combination of values is in one box, and categorical sides are nodes of their taxonomies."""
+    axes = case.case.quasi
+    boxes = [[release.boxes.span(box, axis) for axis in range(len(axes))] for box in range(len(release.boxes))]
+    assert sum(math.prod(widths) for widths in release.boxes.widths.tolist()) == math.prod(case.positions)
+    for point in {point for point, _ in case.people}:
+        assert sum(holds(box, point) for box in boxes) == 1
+    for number, axis in enumerate(axes):
+        if axis.spec["kind"] == "categorical":
+            assert {tuple(box[number]) for box in boxes} <= allowed_spans(axis)
+
+
+def test_a_cut_across_a_taxonomy_is_noticed() -> None:
+    axis = AxisCase("x", {"kind": "categorical", "taxonomy": {"n": ["a", "b"], "m": ["c"]}}, ((),) * 3)
+    assert allowed_spans(axis) == {(0, 2, False), (0, 1, False), *((i, i, False) for i in range(3))}
+    assert (1, 2, False) not in allowed_spans(axis)
+
+
+@given(st.lists(st.integers(0, MOST_SPECIALIZATIONS), min_size=1, max_size=5), st.data())
+def test_no_more_is_shared_out_than_there_is(left: list[int], data: st.DataObject) -> None:
+    part_of = np.repeat(np.arange(len(left)), [data.draw(st.integers(1, 4)) for _ in left])
+    large = st.one_of(st.integers(-10, 10), st.integers(-(10**12), 10**12))
+    counts = np.array([data.draw(large) for _ in part_of])
+    found = shared_out(np.array(left), part_of, counts)
+    for parent, amount in enumerate(left):
+        shares, weights = found[part_of == parent], np.maximum(counts[part_of == parent], 0)
+        assert shares.min() >= 0
+        assert shares.sum() == (amount if weights.any() else 0)
+        for share, weight in zip(shares.tolist(), weights.tolist(), strict=True):
+            exact = Fraction(amount * weight, max(int(weights.sum()), 1))
+            assert abs(share - exact) < 1 + Fraction(1, 10**5)
+
+
+def test_rounding_up_would_give_out_more_than_there_is() -> None:
+    """The broken twin: 3 specializations over two equal parts."""
+    assert shared_out(np.array([3]), np.zeros(2, dtype=np.int64), np.array([5, 5])).tolist() == [1, 2]
+    assert np.ceil(3 * np.array([0.5, 0.5])).sum() > 3
+
+
+def test_a_part_without_rows_gets_nothing() -> None:
+    found = shared_out(np.array([7, 4]), np.array([0, 0, 0, 1]), np.array([-3, 0, 5, -1]))
+    assert found.tolist() == [0, 0, 7, 0]
+
+
+def crossed_table() -> Table:
+    """x from 0 to 7 tells s apart at 5; the colour almost does; the other axes say nothing."""
+    columns = {
+        "y": {"role": "quasi", "kind": "numeric", "min": 0, "max": 3},
+        "x": {"role": "quasi", "kind": "numeric", "min": 0, "max": 7},
+        "colour": {"role": "quasi", "kind": "categorical", "taxonomy": {"warm": ["red", "pink"], "cold": ["blue"]}},
+        "s": {"role": "sensitive", "kind": "categorical", "values": ["a", "b"]},
+    }
+    rows = [
+        {
+            "y": i % 4,
+            "x": i % 8,
+            "colour": ("red" if i % 8 < 4 else "blue" if i % 3 else "pink"),
+            "s": "a" if i % 8 < 5 else "b",
+        }
+        for i in range(240)
+    ]
+    return read(pl.DataFrame(rows), Schema.parse({"columns": columns}))
+
+
+@pytest.mark.parametrize("utility", ["max", "purity"])
+def test_the_first_cut_separates_the_classes(utility: Utility) -> None:
+    release, _ = recorded(DiffMulti(epsilon=HUGE, h=1, utility=utility), crossed_table())
+    assert release.boxes.lo[:, 1].tolist() == [0, 5]
+    assert release.histograms == pytest.approx(np.array([[150.0, 0], [0, 90]]))
+
+
+def slow_score(utility: Utility, parts: list[list[int]], narrowing: list[int]) -> int:
+    """A utility of parts, each a list of sensitive values and narrower by so many 1/1024 of its axis."""
+    if utility == "dm":
+        return -math.isqrt(sum(len(part) ** 2 for part in parts))
+    if utility == "ncp":
+        return sum(len(part) * narrower for part, narrower in zip(parts, narrowing, strict=True))
+    classes = [Counter(part).values() for part in parts]
+    if utility == "max":
+        return sum(max(counts, default=0) for counts in classes)
+    return sum(math.isqrt(sum(count**2 for count in counts)) for counts in classes)
+
+
+def score_of_ranges(utility: Utility, case: TableCase, axis: int, ranges: list[tuple[int, int]]) -> int:
+    size, positions = case.case.quasi[axis].size, case.positions[axis]
+    rows = [(size if point[axis] < 0 else point[axis], value) for point, value in case.people]
+    parts = [[value for code, value in rows if lo <= code <= hi] for lo, hi in ranges]
+    unit = max(positions - 1, 1)
+    return slow_score(utility, parts, [(positions - (hi - lo + 1)) * 1024 // unit for lo, hi in ranges])
+
+
+def first_cuts(axis: AxisCase) -> list[list[tuple[int, int]]]:
+    """Every cut of a whole axis, as ranges of positions."""
+    if axis.spec["kind"] == "numeric":
+        return [[(0, cut - 1), (cut, axis.positions - 1)] for cut in range(1, axis.positions)]
+    if axis.positions == 1:
+        return []
+    if axis.nullable:
+        return [[(0, axis.size - 1), (axis.size, axis.size)]]
+    nodes = sorted(intervals(axis.spec.get("taxonomy", axis.spec.get("values")), 0)[0])
+    inside = [node for node in nodes if node != (0, axis.size - 1)]
+    return [[node for node in inside if not any(a <= node[0] and node[1] <= b for a, b in set(inside) - {node})]]
+
+
+@pytest.mark.parametrize("utility", UTILITIES)
+@settings(max_examples=20)
+@given(case=tables(most_rows=40, most_quasi=3, most=8))
+def test_without_noise_the_first_cut_is_the_best_of_all(utility: Utility, case: TableCase) -> None:
+    release, budget = recorded(DiffMulti(epsilon=HUGE, h=1, utility=utility, levels=1), case.table)
+    offered = [
+        score_of_ranges(utility, case, number, ranges)
+        for number, axis in enumerate(case.case.quasi)
+        for ranges in first_cuts(axis)
+    ]
+    if not offered:
+        assert len(release.boxes) == 1
+        return
+    assert sorted(budget.all_draws[0].seen.tolist()) == sorted(offered)
+    narrower = (release.boxes.widths < np.array(case.positions)).any(axis=0)
+    axis = int(narrower.argmax())
+    size = case.case.quasi[axis].size
+    spans = [release.boxes.span(box, axis) for box in range(len(release.boxes))]
+    chosen = [(size if lo > hi else lo, size if missing else hi) for lo, hi, missing in spans]
+    assert score_of_ranges(utility, case, axis, chosen) == max(offered)
+
+
+@pytest.mark.parametrize("utility", UTILITIES)
+@settings(max_examples=8)
+@given(case=tables(most_rows=40, most_quasi=3, most=7))
+def test_without_noise_counts_are_those_of_the_rows(utility: Utility, case: TableCase) -> None:
+    release, _ = recorded(DiffMulti(epsilon=HUGE, h=20, utility=utility), case.table)
+    for box, histogram in enumerate(release.histograms):
+        spans = [release.boxes.span(box, axis) for axis in range(len(case.positions))]
+        inside = [value for point, value in case.people if holds(spans, point)]
+        assert histogram == pytest.approx([inside.count(value) for value in range(case.table.values)], abs=1e-5)
+
+
+@pytest.mark.parametrize("levels", [1, 2, 6, 12, MOST_LEVELS])
+@pytest.mark.parametrize("allocation", [BY_CLASS, BY_SHAPE])
+def test_prices_rise_and_leave_the_leaves_the_rest(allocation: Allocation, levels: int) -> None:
+    spent = 0
+    for share in (allocation.cuts, allocation.parts):
+        prices = _rising(share, allocation.growth, levels)
+        assert len(prices) == levels
+        assert 0 <= share * WHOLE - sum(prices) < levels
+        assert all(b / a == pytest.approx(float(allocation.growth), rel=1e-4) for a, b in itertools.pairwise(prices))
+        spent += sum(prices)
+    assert WHOLE - spent >= WHOLE // 10
+
+
+@pytest.mark.parametrize(("utility", "allocation"), [("dm", BY_SHAPE), ("ncp", BY_SHAPE), ("purity", BY_CLASS)])
+def test_every_cut_and_every_count_of_a_level_is_charged_its_price(utility: Utility, allocation: Allocation) -> None:
+    method = DiffMulti(epsilon=HUGE, h=7, utility=utility, levels=3)
+    _, budget = recorded(method, crossed_table())
+    selecting, sharing = (_rising(share, allocation.growth, 3) for share in (allocation.cuts, allocation.parts))
+    chosen = [draw for draw in budget.all_draws if draw.kind == "choose"]
+    assert [set(draw.cost) for draw in chosen] == [{price} for price in selecting[: len(chosen)]]
+    counted = {cost for draw in budget.all_draws if draw.kind == "counts" for cost in draw.cost}
+    assert set(sharing[: len(chosen)]) <= counted
+    assert len(chosen) > 1
+
+
+def test_noisy_counts_decide_where_to_go_on() -> None:
+    """If noise says that no part has rows, no part is cut again, however many rows there are."""
+    method = DiffMulti(epsilon=1, h=100, utility="dm")
+    release, _ = recorded(method, crossed_table(), FixedNoise(-1_000))
+    root = len(release.boxes)
+    assert root in (2, 3)
+    again, _ = recorded(method, crossed_table(), FixedNoise(0))
+    assert len(again.boxes) > root
+
+
+@pytest.mark.parametrize(
+    ("h", "utility", "levels", "longest"),
+    [
+        (1, "dm", None, 1 + SPARE_LEVELS),
+        (3, "ncp", None, 2 + SPARE_LEVELS),
+        (4, "ncp", None, 3 + SPARE_LEVELS),
+        (1000, "dm", None, 10 + SPARE_LEVELS),
+        (1000, "max", None, CLASS_LEVELS),
+        (1000, "purity", None, CLASS_LEVELS),
+        (1000, "max", 9, 9),
+        (1000, "dm", 1, 1),
+        (MOST_SPECIALIZATIONS, "ncp", None, 24 + SPARE_LEVELS),
+    ],
+)
+def test_the_longest_path(h: int, utility: Utility, levels: int | None, longest: int) -> None:
+    assert DiffMulti(epsilon=1, h=h, utility=utility, levels=levels).longest_path == longest
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"h": 0}, "h is 0; expected a whole number from 1 to 10,000,000"),
+        ({"h": True}, "h is True"),
+        ({"h": 1.0}, "h is 1.0"),
+        ({"h": MOST_SPECIALIZATIONS + 1}, "h is 10000001"),
+        ({"h": 5, "utility": "best"}, "utility is 'best'; expected dm, ncp, max, purity"),
+        ({"h": 5, "levels": 0}, "levels is 0; expected a whole number from 1 to 40"),
+        ({"h": 5, "levels": 2.5}, "levels is 2.5"),
+    ],
+)
+def test_parameters_out_of_range_are_refused(parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        DiffMulti(epsilon=1, **parameters)

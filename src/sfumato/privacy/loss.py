@@ -8,15 +8,17 @@ of Rényi divergences (Feldman and Zrnic, 2021). Amounts are exact fractions; no
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import astuple, dataclass
 from fractions import Fraction
 from numbers import Rational
+from typing import Self
 
 from sfumato.errors import ParameterError
 
-LARGEST = 10**6
+MAX_AMOUNT = 10**6
 """An ε or ρ above this protects nobody; it is more likely a mistake."""
-LONGEST = 60
+MAX_CHARACTERS = 60
 """Characters of a number; of either part of a fraction."""
 
 
@@ -27,9 +29,11 @@ def exact(number: float | int | Fraction | str, name: str = "epsilon") -> Fracti
     try:
         found = Fraction(number) if isinstance(number, Fraction | int) else _parse(str(number))
     except (ValueError, ZeroDivisionError) as error:
-        raise ParameterError(f"{name} is {repr(number)[:LONGEST]}; expected a number above 0") from error
-    if not 0 < found <= LARGEST:
-        raise ParameterError(f"{name} is {str(number)[:LONGEST]}; expected a number above 0 and at most {LARGEST:,}")
+        raise ParameterError(f"{name} is {repr(number)[:MAX_CHARACTERS]}; expected a number above 0") from error
+    if not 0 < found <= MAX_AMOUNT:
+        raise ParameterError(
+            f"{name} is {str(number)[:MAX_CHARACTERS]}; expected a number above 0 and at most {MAX_AMOUNT:,}"
+        )
     return found
 
 
@@ -37,7 +41,7 @@ def _parse(text: str) -> Fraction:
     """A decimal number or a fraction, if it is short; to write out an exponent of millions would take minutes."""
     numerator, _, denominator = text.partition("/")
     above, below = abs(float(numerator)), abs(float(denominator or "1"))
-    if max(len(numerator), len(denominator)) > LONGEST or not max(above, below) < math.inf:
+    if max(len(numerator), len(denominator)) > MAX_CHARACTERS or not max(above, below) < math.inf:
         raise ValueError(text)
     if not below:
         raise ZeroDivisionError(text)
@@ -45,21 +49,25 @@ def _parse(text: str) -> Fraction:
 
 
 @dataclass(frozen=True)
-class Pure:
+class Amounts:
+    """Amounts that add up, one by one, and cover others when none of them is smaller."""
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(*(mine + theirs for mine, theirs in self._pairs(other)))
+
+    def covers(self, other: Self) -> bool:
+        """Whether whoever promises the other promises this one too."""
+        return all(theirs <= mine for mine, theirs in self._pairs(other))
+
+    def _pairs(self, other: Self) -> Iterator[tuple[Fraction, Fraction]]:
+        return zip(astuple(self), astuple(other), strict=True)
+
+
+@dataclass(frozen=True)
+class Pure(Amounts):
     """ε-differential privacy: no output becomes more than e^ε times as likely through one person."""
 
     epsilon: Fraction
-
-    def __add__(self, other: Pure) -> Pure:
-        return Pure(self.epsilon + other.epsilon)
-
-    def part(self, share: Fraction) -> Pure:
-        """A share of this loss."""
-        return Pure(self.epsilon * share)
-
-    def covers(self, other: Pure) -> bool:
-        """Whether whoever promises the other promises this one too."""
-        return other.epsilon <= self.epsilon
 
     def concentrated(self) -> Concentrated:
         """ε-differential privacy implies ε²/2-zCDP."""
@@ -71,22 +79,11 @@ class Pure:
 
 
 @dataclass(frozen=True)
-class Approximate:
+class Approximate(Amounts):
     """(ε, δ)-differential privacy."""
 
     epsilon: Fraction
     delta: Fraction
-
-    def __add__(self, other: Approximate) -> Approximate:
-        return Approximate(self.epsilon + other.epsilon, self.delta + other.delta)
-
-    def part(self, share: Fraction) -> Approximate:
-        """A share of this loss."""
-        return Approximate(self.epsilon * share, self.delta * share)
-
-    def covers(self, other: Approximate) -> bool:
-        """Whether whoever promises the other promises this one too."""
-        return other.epsilon <= self.epsilon and other.delta <= self.delta
 
     def concentrated(self) -> Concentrated:
         """The largest ρ (rounded down) that implies this: ρ + 2·√(ρ·ln(1/δ)) ≤ ε."""
@@ -94,25 +91,14 @@ class Approximate:
             raise ParameterError("delta is 0; Gaussian noise needs a delta above 0")
         log = -math.log(self.delta)
         root = float(self.epsilon) / (math.sqrt(log + float(self.epsilon)) + math.sqrt(log))
-        return Concentrated(_rounded_down(root**2))
+        return Concentrated(_round_down(root**2))
 
 
 @dataclass(frozen=True)
-class Concentrated:
+class Concentrated(Amounts):
     """ρ-zero-concentrated differential privacy."""
 
     rho: Fraction
-
-    def __add__(self, other: Concentrated) -> Concentrated:
-        return Concentrated(self.rho + other.rho)
-
-    def part(self, share: Fraction) -> Concentrated:
-        """A share of this loss."""
-        return Concentrated(self.rho * share)
-
-    def covers(self, other: Concentrated) -> bool:
-        """Whether whoever promises the other promises this one too."""
-        return other.rho <= self.rho
 
     def approximate(self, delta: Fraction) -> Approximate:
         """The (ε, δ) it implies: ε = ρ + 2·√(ρ·ln(1/δ)), rounded up (Bun and Steinke, 2016)."""
@@ -125,5 +111,5 @@ Loss = Pure | Concentrated
 """What a budget counts in: noise is Laplace for pure ε, Gaussian for ρ."""
 
 
-def _rounded_down(number: float) -> Fraction:
+def _round_down(number: float) -> Fraction:
     return Fraction(number) * (1 - Fraction(1, 10**12))

@@ -1,9 +1,10 @@
 // Small charts in SVG, drawn at the width they are shown at; colours come from the style sheet by class.
 
 const SVG = "http://www.w3.org/2000/svg";
-// In pixels: half of what a digit of a label takes, and how far labels are apart at least.
-const HALF_DIGIT = 3.5;
-const BETWEEN_LABELS = 22;
+// In pixels: how far apart labels should be, how far apart they are at least, and how far from an edge.
+const LABEL_GAP = 22;
+const MIN_LABEL_GAP = 6;
+const LABEL_MARGIN = 1;
 
 export function make(tag, attributes = {}, ...children) {
   return filled(document.createElement(tag), attributes, children);
@@ -32,23 +33,53 @@ function ticks(low, high, wanted, least = 0) {
 // An empty chart: x from low to high in steps of `step` (each with room of its own), y from 0 to `top`.
 export function frame({ holder, height, low, high, step, top, showsShares = true, label }) {
   const width = Math.max(holder.clientWidth, 240);
-  const edges = { left: showsShares ? 46 : 6, right: width - 8, top: 10, bottom: height - 24 };
+  const root = shape("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label });
+  // Text can be measured only where it is shown.
+  holder.replaceChildren(root);
+  const shares = showsShares ? ticks(0, top, 4) : [0];
+  const left = showsShares ? Math.max(...shares.map((share) => widthOf(root, percent(share, top)))) + 12 : 6;
+  const edges = { left, right: width - 8, top: 10, bottom: height - 24 };
   const x = (value) => edges.left + ((value - low + step / 2) / (high - low + step)) * (edges.right - edges.left);
   const y = (share) => edges.bottom - (Math.min(share, top) / top) * (edges.bottom - edges.top);
-  const root = shape("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label });
-  for (const share of showsShares ? ticks(0, top, 4) : [0]) {
+  for (const share of shares) {
     root.append(shape("line", { class: "grid", x1: edges.left, x2: edges.right, y1: y(share), y2: y(share) }));
     if (showsShares) root.append(shape("text", { x: edges.left - 6, y: y(share) + 4, "text-anchor": "end" }, percent(share, top)));
   }
-  const halfOf = (value) => whole.format(value).length * HALF_DIGIT;
-  const room = 2 * Math.max(halfOf(low), halfOf(high)) + BETWEEN_LABELS;
-  for (const value of ticks(low, high, (edges.right - edges.left) / room, step)) {
-    const half = halfOf(value);
-    const place = Math.max(half, Math.min(x(value), width - half));
-    root.append(shape("text", { x: place, y: height - 6, "text-anchor": "middle" }, whole.format(value)));
+  const room = Math.max(...[low, high].map((value) => widthOf(root, whole.format(value)))) + LABEL_GAP;
+  const named = ticks(low, high, (edges.right - edges.left) / room, step);
+  const labels = writeApart(root, named, x, height - 6);
+  if (labels.length < 2 && low < high) {
+    for (const { text } of labels) text.remove();
+    writeApart(root, [low, high], x, height - 6);
   }
-  holder.replaceChildren(root);
   return { root, x, y, edges, slot: ((edges.right - edges.left) * step) / (high - low + step) };
+}
+
+// Labels of values below the axis, without those that would touch the one before.
+function writeApart(root, values, x, y) {
+  let end = -Infinity;
+  return values.map((value) => write(root, whole.format(value), x(value), y)).filter(({ text, from, to }) => {
+    const apart = from >= end + MIN_LABEL_GAP;
+    if (apart) end = to;
+    else text.remove();
+    return apart;
+  });
+}
+
+function widthOf(root, words) {
+  const { text, from, to } = write(root, words, 0, 0);
+  text.remove();
+  return to - from;
+}
+
+// Words around x, moved as far as they must be to stay inside the chart, however wide the font is.
+export function write(root, words, x, y, name = "") {
+  const text = shape("text", { y, class: name, "text-anchor": "middle" }, words);
+  root.append(text);
+  const half = text.getComputedTextLength() / 2 + LABEL_MARGIN;
+  const middle = Math.max(half, Math.min(x, root.width.baseVal.value - half));
+  text.setAttribute("x", middle);
+  return { text, from: middle - half, to: middle + half };
 }
 
 // One path for all bars: [middle, share] each, as wide as a slot, or as so `many` slots.

@@ -1,7 +1,7 @@
 // The participant's page: asks, shows what the noise does, sends the noisy number and says what was sent.
 
 import { answer, AnswerError, codeOf, rangeOf, refusal, remembered, sendAgain, sizeOf } from "./answer.js";
-import { bars, frame, make, redrawn, shape, whole } from "./chart.js";
+import { bars, frame, make, redrawn, shape, whole, write } from "./chart.js";
 import { chances, protection } from "./noise.js";
 import { element, say, spellEpsilon, surveyName } from "./page.js";
 
@@ -140,8 +140,7 @@ function draw() {
 function mark({ root, x, edges }, value, words, kind) {
   const place = x(value);
   root.append(shape("line", { class: kind, x1: place, x2: place, y1: edges.top + 6, y2: edges.bottom }));
-  const anchor = place < edges.left + 50 ? "start" : place > edges.right - 50 ? "end" : "middle";
-  root.append(shape("text", { class: "name", x: place, y: edges.top + 2, "text-anchor": anchor }, words));
+  write(root, words, place, edges.top + 2, "name");
 }
 
 const triangle = (x, y) => shape("path", { class: "reported", d: `M${x} ${y - 11}l6 11h-12z` });

@@ -243,9 +243,9 @@ def seconds(size: int) -> float:
     parent = np.maximum((np.arange(size) - 1) // 2, 0)
     parent[0] = -1
     counts, variance = np.ones((size, 1)), np.ones(size)
-    started = time.perf_counter()
+    started = time.process_time()
     not_negative(parent, reconciled(parent, counts, variance)[:, 0])
-    return time.perf_counter() - started
+    return time.process_time() - started
 
 
 def test_a_million_nodes_take_no_time() -> None:

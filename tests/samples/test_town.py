@@ -279,6 +279,6 @@ def test_dependence_is_absent_when_columns_are_shuffled(shuffled: pl.DataFrame, 
 
 
 def test_200_000_rows_take_little_time() -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     town.residents(200_000, seed=3)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5

@@ -103,7 +103,7 @@ def test_a_process_that_dies_is_reported(
             raised.put(error)
 
     threading.Thread(target=run, daemon=True).start()
-    error = raised.get(timeout=10)
+    error = raised.get(timeout=60)
     assert isinstance(error, SfumatoError)
     assert re.fullmatch(r"the process that tried .+ ended unexpectedly", str(error))
 

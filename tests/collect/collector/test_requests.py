@@ -129,10 +129,10 @@ def test_a_body_that_never_ends_is_not_waited_for(
     name = client.add_survey()
     monkeypatch.setattr(requests, "PATIENCE", 0.1)
     head = f"POST /api/surveys/{name}/reports HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-    with closing(socket.create_connection(("127.0.0.1", client.port), timeout=10)) as connection:
+    with closing(socket.create_connection(("127.0.0.1", client.port), timeout=60)) as connection:
         connection.sendall(f"{head}Content-Length: 50\r\n\r\n{{".encode())
         assert connection.recv(12) == b"HTTP/1.1 408"
-    with closing(socket.create_connection(("127.0.0.1", client.port), timeout=10)) as connection:
+    with closing(socket.create_connection(("127.0.0.1", client.port), timeout=60)) as connection:
         connection.sendall(f"{head}Content-Length: 50\r\n\r\n{{".encode())
     assert client.get(f"/api/surveys/{name}").status == 200
 

@@ -171,7 +171,7 @@ def test_the_map_of_a_release_tells_its_claim(run: Run, town: Path) -> None:
         (("none",), "none: there is no such file"),
         (("release", "--by", "twon"), "places.csv: there are no regions 'twon'; those in the file: town"),
         (("release", "--outlines", "none.json"), "none.json: "),
-        (("release", "--original", "none.csv"), "none.csv: there is no such file"),
+        (("release", "--original", "none.csv"), "none.csv: the file does not exist"),
         (("release", "--original", "flows.csv", "-o", "release/map.html"), "release: this lies in the release"),
         (("release", "-o", "places.csv/map.html"), "places.csv"),
         (("release", "-o", "release"), "release: this is a folder; expected the name of a file"),

@@ -43,11 +43,11 @@ def test_wrong_usage_is_one_line_that_points_to_the_help(run: Run, people: Path,
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("init", "nobody.csv", "--sensitive", "disease"), "nobody.csv: there is no such file"),
+        (("init", "nobody.csv", "--sensitive", "disease"), "nobody.csv: the file does not exist"),
         (("init", ".", "--sensitive", "disease", "-o", "x.toml"), ".: this is a folder"),
         (("init", "people.csv", "--sensitive", "illness", "-o", "x.toml"), "the column 'illness' is missing"),
         (("init", "people.csv", "--sensitive", "disease", "-o", "no/x.toml"), "No such file or directory"),
-        (("measure", "people.csv", "nothing", "--schema", "people.toml"), "nothing: there is no such file"),
+        (("measure", "people.csv", "nothing", "--schema", "people.toml"), "nothing: the file does not exist"),
         (("verify", "nothing"), "nothing: there is no such release folder"),
         (("query", "nothing", "age > 3"), "nothing: there is no such release folder"),
         (

@@ -196,14 +196,14 @@ def test_two_of_three_are_planned(run: Run, folder: Path) -> None:
     ("arguments", "sentence"),
     [
         (("perturb", "people.csv", "--survey", "no.toml", "-o", "r.csv"), "no.toml: the survey cannot be read"),
-        (("perturb", "no.csv", "--survey", "visits.toml", "-o", "r.csv"), "no.csv: there is no such file"),
+        (("perturb", "no.csv", "--survey", "visits.toml", "-o", "r.csv"), "no.csv: the file does not exist"),
         (("perturb", "people.csv", "--survey", "visits.toml", "-o", "r.csv"), "the file has 2 columns; choose the one"),
         (("perturb", "people.csv", "--survey", "visits.toml", "--column", "age", "-o", "r.csv"), "the column 'age' is"),
         (
             ("perturb", "people.csv", "--survey", "visits.toml", "--column", "who", "-o", "r.csv"),
             "row 1, column 'who': '0' is not a whole number from 10 to 30 in steps of 2",
         ),
-        (("perturb", "people.csv", "--survey", "visits.toml", "--column", "visits", "-o", "r.txt"), "ends in .csv"),
+        (("perturb", "people.csv", "--survey", "visits.toml", "--column", "visits", "-o", "r.txt"), "must end in .csv"),
         (("estimate",), "say which reports"),
         (("estimate", "people.csv"), "say which reports"),
         (("estimate", "people.csv", "--survey", "visits.toml", "--name", "x"), "say which reports"),

@@ -144,11 +144,11 @@ def test_the_column_must_be_clear(tmp_path: Path) -> None:
 
 
 def test_files_that_cannot_be_read_or_written_are_named(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="there is no such file"):
+    with pytest.raises(DataError, match="the file does not exist"):
         count_reports(tmp_path / "none.csv", SURVEY)
     with pytest.raises(DataError, match="the file has no rows"):
         count_reports(csv(tmp_path, "report\n"), SURVEY)
-    with pytest.raises(ParameterError, match=r"ends in \.csv, \.csv\.gz or \.parquet"):
+    with pytest.raises(ParameterError, match=r"must end in \.csv, \.csv\.gz, \.parquet or \.pq"):
         write_reports(tmp_path / "reports.txt", "report", np.array([1]))
     with pytest.raises(ParameterError, match="has no name"):
         write_reports(tmp_path / "reports.csv", "", np.array([1]))

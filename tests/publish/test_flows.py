@@ -249,7 +249,7 @@ GOOD: dict[str, Any] = {
         ({"file": "deeper/flows.csv"}, "the file 'deeper/flows.csv' lies outside the folder"),
         ({"file": "."}, "the file '.' lies outside the folder"),
         ({"file": ""}, "the file '' lies outside the folder"),
-        ({"file": "other.csv"}, "other.csv: there is no such file"),
+        ({"file": "other.csv"}, "other.csv: the file does not exist"),
         ({"file": ".."}, r"\.\."),
         ({"claim": {"claim": "magic"}}, "'magic' is not a known claim"),
         ({"claim": {"claim": "pure-dp", "epsilon": -1}}, "epsilon of the claim is -1"),

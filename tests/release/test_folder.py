@@ -392,7 +392,7 @@ def replaced(name: str, old: str, new: str) -> Tamper:
 
 ROWS_FAULTS: list[tuple[Tamper, str]] = [
     (lambda folder: (folder / "release.json").unlink(), "release.json: there is no such file; expected a release"),
-    (lambda folder: (folder / "data.csv").unlink(), "data.csv: there is no such file; the release is incomplete"),
+    (lambda folder: (folder / "data.csv").unlink(), "data.csv: the file does not exist; the release is incomplete"),
     (written("release.json", "{"), "release.json: not valid JSON, "),
     (written("release.json", "[" * 100_000), "release.json: not valid JSON, "),
     (written("release.json", "9" * 5_000), "release.json: not valid JSON, "),
@@ -415,14 +415,14 @@ ROWS_FAULTS: list[tuple[Tamper, str]] = [
     (replaced("data.csv", "flu", "influenza"), "data.csv, row 1, column 'disease': 'influenza' is neither"),
     (replaced("data.csv", "a,b", ""), "data.csv, row 1, column 'town': the value is missing; expected one of"),
     (replaced("data.csv", "town", "city"), "data.csv: the column 'town' is missing; the file has 'age', 'city'"),
-    (replaced("data.csv", "town", "age"), "data.csv: cannot be read as a table ("),
+    (replaced("data.csv", "town", "age"), "data.csv: the column 'age' appears more than once"),
     (written("data.csv", "age,town,disease\n"), "data.csv: the file has no rows"),
-    (written("data.csv", ""), "data.csv: cannot be read as a table ("),
+    (written("data.csv", ""), "data.csv: the file is empty"),
     (written("data.csv", b"age,town,disease\n\xff,\xfe,x\n"), "data.csv"),
     (written("data.csv", "age,town,disease\n1,2,3,4,5\n"), "data.csv: cannot be read as a table ("),
 ]
 BUCKETS_FAULTS: list[tuple[Tamper, str]] = [
-    (lambda folder: (folder / "sensitive.csv").unlink(), "sensitive.csv: there is no such file"),
+    (lambda folder: (folder / "sensitive.csv").unlink(), "sensitive.csv: the file does not exist"),
     (changed(columns={}), "release.json: bucket in columns is None; expected a name"),
     (replaced("quasi.csv", "{c,1", "{c,one"), "quasi.csv, row 1, column 'bucket': 'one' is not a whole number"),
     (replaced("quasi.csv", "{c,1", "{c,"), "quasi.csv, row 1, column 'bucket': None is not a whole number"),

@@ -6,8 +6,6 @@ those of several files are the counts of all their reports.
 
 from __future__ import annotations
 
-import gzip
-import io
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -16,11 +14,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.collect.survey import Survey, spell_range
+from sfumato.data.formats import table_bytes
 from sfumato.data.source import read_frame
 from sfumato.errors import DataError, ParameterError
 from sfumato.files import place
 
-PARQUET = (".parquet", ".pq")
 INEXACT = 2**53
 """Whole numbers from here on may be those of their neighbours when read as floating point."""
 LONGEST_SHOWN = 40
@@ -116,17 +114,9 @@ def _whole_floats(numbers: pl.Series) -> pl.Series:
 
 
 def write_reports(path: Path | str, column: str, values: NDArray[np.integer]) -> Path:
-    """Write reports to a new CSV (.csv, .csv.gz) or Parquet file, in one column, whole or not at all."""
+    """Write reports to a new file, in one column, whole or not at all; its name says the format."""
     target = Path(path)
     if not column:
         raise ParameterError("the column of the reports has no name")
     frame = pl.DataFrame({column: np.asarray(values, dtype=np.int64)})
-    content = io.BytesIO()
-    if target.suffix.lower() in PARQUET:
-        frame.write_parquet(content)
-    elif target.name.lower().endswith((".csv", ".csv.gz")):
-        frame.write_csv(content)
-    else:
-        raise ParameterError(f"{target}: the name of a file of reports ends in .csv, .csv.gz or .parquet")
-    written = content.getvalue()
-    return place(target, gzip.compress(written, mtime=0) if target.suffix.lower() == ".gz" else written)
+    return place(target, table_bytes(frame, target))

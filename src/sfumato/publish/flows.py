@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.data.flows import Flows
+from sfumato.data.formats import write_table
 from sfumato.data.places import OUTSIDE, Places
 from sfumato.errors import ReleaseError, SfumatoError
 from sfumato.files import new_folder, refuse_unwritable
@@ -24,7 +25,6 @@ from sfumato.privacy.claims import Claim, Differential, parse_claim
 from sfumato.privacy.ledger import Ledger
 from sfumato.publish.publication import SPENT, adding
 from sfumato.release.description import COMMUTE_DESCRIPTION as DESCRIPTION
-from sfumato.release.folder import write_table
 from sfumato.version import __version__
 
 FORMAT = 1

@@ -6,7 +6,6 @@ and renamed when complete, so a release is never half there.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sfumato.data.formats import read_table, write_table
 from sfumato.errors import DataError, ReleaseError
 from sfumato.files import new_folder, refuse_taken
 from sfumato.privacy.claims import Differential
@@ -34,8 +34,8 @@ from sfumato.release.sampling import sampling_deviation
 from sfumato.schema import MISSING, Axis
 
 
-def save_release(release: Release, folder: Path | str, *, parquet: bool = False) -> Path:
-    """Write the release to a new folder, and return the folder."""
+def save_release(release: Release, folder: Path | str, *, suffix: str = ".csv") -> Path:
+    """Write the release to a new folder, in the format that the suffix says, and return the folder."""
     target = Path(folder)
     refuse_taken(target)
     taken = [axis.name for axis in release.schema.axes]
@@ -46,7 +46,7 @@ def save_release(release: Release, folder: Path | str, *, parquet: bool = False)
         tables = {"counts": counts_table(release, **columns)}
     else:
         tables = {"data": published_rows(release)}
-    files = {name: f"{name}.{'parquet' if parquet else 'csv'}" for name in tables}
+    files = {name: f"{name}{suffix}" for name in tables}
     description = Description(
         schema=release.schema.public(),
         claim=release.claim,
@@ -62,17 +62,6 @@ def save_release(release: Release, folder: Path | str, *, parquet: bool = False)
             write_table(table, unfinished / files[name])
         (unfinished / DESCRIPTION).write_text(description.text(), encoding="utf-8")
     return target
-
-
-def write_table(table: pl.DataFrame, path: Path) -> None:
-    """Write a table as the name of the file says."""
-    try:
-        if path.suffix == ".parquet":
-            table.write_parquet(path)
-        else:
-            table.write_csv(path)
-    except pl.exceptions.PolarsError as error:
-        raise OSError(str(error)) from error
 
 
 def _free_name(wanted: str, taken: Sequence[str]) -> str:
@@ -229,17 +218,8 @@ def _bucket_histograms(folder: Path, description: Description, buckets: NDArray[
 def _read_table(path: Path, columns: Sequence[str]) -> pl.DataFrame:
     """A file of the release. Its separator and column names are known, so nothing about it is guessed."""
     if not path.is_file():
-        raise ReleaseError(f"{path}: there is no such file; the release is incomplete")
-    try:
-        if path.suffix == ".parquet":
-            frame = pl.read_parquet(path)
-        else:
-            with path.open(encoding="utf-8-sig", newline="") as file:
-                header = next(csv.reader(file), [])
-            frame = pl.read_csv(path, infer_schema=False, new_columns=header)
-    except (pl.exceptions.PolarsError, OSError, UnicodeDecodeError, csv.Error) as error:
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise ReleaseError(f"{path}: cannot be read as a table ({reason})") from error
+        raise ReleaseError(f"{path}: the file does not exist; the release is incomplete")
+    frame = read_table(path, guess=False)
     absent = [name for name in columns if name not in frame.columns]
     if absent:
         shown = ", ".join(map(repr, frame.columns[:12]))
@@ -247,8 +227,6 @@ def _read_table(path: Path, columns: Sequence[str]) -> pl.DataFrame:
     unknown = [name for name in frame.columns if name not in columns]
     if unknown:
         raise ReleaseError(f"{path}: the column {unknown[0]!r} is not part of the release")
-    if frame.height == 0:
-        raise ReleaseError(f"{path}: the file has no rows")
     return frame[list(columns)]
 
 

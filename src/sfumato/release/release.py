@@ -218,11 +218,14 @@ class Release:
             *self.boxes.arrays, self.weights, self.group_of, cumulated(self.distributions), *regions.arrays, first, last
         )
 
-    def save(self, folder: Path | str, *, parquet: bool = False) -> Path:
-        """Write the release to a new folder: the data, and `release.json` with claim, method and public schema."""
+    def save(self, folder: Path | str, *, parquet: bool = False, suffix: str = ".csv") -> Path:
+        """Write the release to a new folder: the data, and `release.json` with claim, method and public schema.
+
+        `suffix` is that of any file format; `parquet` is short for `.parquet`.
+        """
         from sfumato.release.folder import save_release
 
-        return save_release(self, folder, parquet=parquet)
+        return save_release(self, folder, suffix=".parquet" if parquet else suffix)
 
     @staticmethod
     def load(folder: Path | str) -> Release:

@@ -60,7 +60,9 @@ def refuse_idle(idle: dict[str, bool]) -> None:
 
 def data_set_name(path: Path) -> str:
     """The name of a file without what tells its format."""
-    return re.sub(r"\.(csv|tsv|txt|parquet|pq)(\.gz)?$", "", path.name, flags=re.IGNORECASE)
+    from sfumato.data.formats import name_without_ending
+
+    return name_without_ending(path)
 
 
 def coarsening(given: list[str] | None) -> tuple[tuple[int, str], ...]:

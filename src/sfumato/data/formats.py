@@ -1,0 +1,189 @@
+"""File formats: how a table is read from a file and written to one, chosen by the end of the file's name.
+
+This is the one place to add a format, for tables of people, flows, places, reports and releases alike: one entry in
+`FORMATS`. Text is read as text: whether a field is a number is the schema's to say, not a guess from the first rows.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, cast
+
+import polars as pl
+from polars import selectors
+
+from sfumato.errors import DataError, ParameterError
+
+SEPARATORS = ",;\t|"
+MAX_HEADER = 1_000_000
+MAX_FIELD = 2**31 - 1
+COMPRESSED = ".gz"
+TEXT_ENDINGS = (".tsv", ".txt")
+"""Usual for text, which any other ending is read as."""
+LAST_IS_EMPTY = "\0 last is empty"
+UNREADABLE = (pl.exceptions.PolarsError, OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Format:
+    """How Polars scans a file of one kind, and how it writes a frame to an open file."""
+
+    scan: Callable[[Path], pl.LazyFrame]
+    write: Callable[[pl.DataFrame, IO[bytes]], Any]
+
+    def read(self, path: Path, columns: Sequence[str] | None, guess: bool) -> pl.DataFrame:
+        """The wanted columns; `guess` allows for files that other programs wrote in a dialect of their own."""
+        lazy = self.scan(path)
+        return select(lazy, lazy.collect_schema().names(), columns, str(path)).collect()
+
+
+@dataclass(frozen=True, kw_only=True)
+class DelimitedFormat(Format):
+    """CSV: every field is text; another program's separator is found out and its empty lines are left out."""
+
+    def read(self, path: Path, columns: Sequence[str] | None, guess: bool) -> pl.DataFrame:
+        separator, header = _read_header(path, guess)
+        lazy = pl.scan_csv(path, separator=separator, infer_schema=False, new_columns=header)
+        if not guess:
+            return select(lazy, header, columns, str(path)).collect()
+        last = selectors.by_name(header[-1]).is_null().alias(LAST_IS_EMPTY)
+        frame = select(lazy, header, columns, str(path), last).collect()
+        if frame[LAST_IS_EMPTY].any():
+            frame = frame.filter(~_find_blank_lines(path, separator, len(header), frame.height))
+        return frame.drop(LAST_IS_EMPTY)
+
+
+CSV = DelimitedFormat(scan=pl.scan_csv, write=pl.DataFrame.write_csv)
+PARQUET = Format(scan=pl.scan_parquet, write=pl.DataFrame.write_parquet)
+FORMATS: dict[str, Format] = {".csv": CSV, f".csv{COMPRESSED}": CSV, ".parquet": PARQUET, ".pq": PARQUET}
+"""The format of each ending; a file with another one is read as CSV."""
+
+
+def find_format(path: Path) -> tuple[str, Format] | None:
+    """The ending of a file's name that says what format it has, and that format."""
+    name = path.name.lower()
+    return next(((end, FORMATS[end]) for end in sorted(FORMATS, key=len, reverse=True) if name.endswith(end)), None)
+
+
+def name_without_ending(path: Path) -> str:
+    """The name of a file without the ending that says its format."""
+    known = (*FORMATS, *(f"{end}{more}" for end in TEXT_ENDINGS for more in ("", COMPRESSED)))
+    found = max((end for end in known if path.name.lower().endswith(end)), key=len, default="")
+    return path.name[: len(path.name) - len(found)]
+
+
+def read_table(path: Path, columns: Sequence[str] | None = None, *, guess: bool = True) -> pl.DataFrame:
+    """The rows of a file with the wanted columns (all if `None`); without `guess`, a file that this program wrote."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError as error:
+        raise DataError(f"{str(path)!r}: the name of the file is not UTF-8 text") from error
+    if not path.exists():
+        raise DataError(f"{path}: the file does not exist")
+    if path.is_dir():
+        raise DataError(f"{path}: this is a folder; expected a file such as {_endings()}")
+    try:
+        _, known = find_format(path) or ("", CSV)
+        frame = known.read(path, columns, guess)
+    except UNREADABLE as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise DataError(f"{path}: cannot be read as a table ({reason})") from error
+    if frame.height == 0:
+        raise DataError(f"{path}: the file has no rows")
+    return frame
+
+
+def write_table(table: pl.DataFrame, path: Path) -> None:
+    """Write a table in the format that the name of the file says."""
+    with path.open("wb") as file:
+        _write(table, path, file)
+
+
+def table_bytes(table: pl.DataFrame, path: Path) -> bytes:
+    """What `write_table` would write to a file of this name."""
+    content = io.BytesIO()
+    _write(table, path, content)
+    return content.getvalue()
+
+
+def _write(table: pl.DataFrame, path: Path, file: IO[bytes]) -> None:
+    found = find_format(path)
+    if found is None:
+        raise ParameterError(f"{path}: the name of the file must end in {_endings()}")
+    try:
+        if found[0].endswith(COMPRESSED):
+            with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed:
+                found[1].write(table, cast(IO[bytes], packed))
+        else:
+            found[1].write(table, file)
+    except pl.exceptions.PolarsError as error:
+        raise OSError(str(error)) from error
+
+
+def _endings() -> str:
+    *first, last = FORMATS
+    return f"{', '.join(first)} or {last}"
+
+
+def select(
+    lazy: pl.LazyFrame, present: Sequence[str], wanted: Sequence[str] | None, where: str, *extra: pl.Expr
+) -> pl.LazyFrame:
+    """The wanted columns of those that are present, and the extra ones."""
+    refuse_duplicates(present, where)
+    if wanted is None:
+        return lazy.with_columns(*extra)
+    absent = [name for name in wanted if name not in present]
+    if absent:
+        shown = ", ".join(map(repr, list(present)[:12]))
+        raise DataError(f"{where}: the column {absent[0]!r} is missing; the file has {shown}")
+    return lazy.select(selectors.by_name(*wanted), *extra)
+
+
+def refuse_duplicates(names: Sequence[str], where: str) -> None:
+    """Refuse two columns of one name."""
+    twice = sorted({name for name in names if list(names).count(name) > 1})
+    if twice:
+        raise DataError(f"{where}: the column {twice[0]!r} appears more than once")
+
+
+def _read_header(path: Path, guess: bool) -> tuple[str, list[str]]:
+    """The separator and the column names of a CSV file."""
+    with _open(path) as file:
+        text = codecs.getincrementaldecoder("utf-8-sig")().decode(file.read(MAX_HEADER))
+    line = text.partition("\n")[0]
+    if not line.strip():
+        what = "the first line is empty; expected the names of the columns" if text.strip() else "the file is empty"
+        raise DataError(f"{path}: {what}")
+    separator = max(SEPARATORS, key=line.count) if guess else SEPARATORS[0]
+    header = next(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
+    if not header:
+        raise DataError(f"{path}: the first line is empty; expected the names of the columns")
+    if "" in header:
+        raise DataError(f"{path}: column {header.index('') + 1} has no name")
+    return separator, header
+
+
+def _find_blank_lines(path: Path, separator: str, fields: int, rows: int) -> pl.Series:
+    """Which rows are empty lines. The reader fills up rows that lack fields, so these are looked for here."""
+    csv.field_size_limit(MAX_FIELD)
+    with _open(path) as file:
+        records = csv.reader(io.TextIOWrapper(file, encoding="utf-8-sig", newline=""), delimiter=separator)
+        next(records)
+        lengths = [len(record) for record in records]
+    for row, length in enumerate(lengths, start=1):
+        if 0 < length < fields:
+            raise DataError(f"{path}, row {row}: {length} fields where the header has {fields}")
+    if len(lengths) != rows:
+        raise DataError(f"{path}: has empty lines that cannot be told from rows without values; remove them")
+    return pl.Series([length == 0 and fields > 1 for length in lengths], dtype=pl.Boolean)
+
+
+def _open(path: Path) -> IO[bytes]:
+    return cast(IO[bytes], gzip.open(path)) if path.suffix.lower() == COMPRESSED else path.open("rb")

@@ -1,0 +1,97 @@
+"""File formats: one entry in the registry and tables, releases, flows, places and reports can be in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from sfumato.collect.reports import count_reports, read_answers, write_reports
+from sfumato.collect.survey import Survey
+from sfumato.data import read
+from sfumato.data.flows import Flows
+from sfumato.data.formats import FORMATS, Format, name_without_ending, read_table, table_bytes, write_table
+from sfumato.data.places import Places
+from sfumato.errors import DataError, ParameterError
+from sfumato.methods import Mondrian
+from sfumato.release import Release, read_published
+from sfumato.samples.town import SCHEMA_PATH, residents
+from sfumato.schema import Schema
+
+TABLE = pl.DataFrame({"place": ["a, b", "ü", None], "count": [1, 2, 3]})
+JSON_LINES = Format(scan=pl.scan_ndjson, write=pl.DataFrame.write_ndjson)
+
+
+@pytest.fixture
+def json_lines(monkeypatch: pytest.MonkeyPatch) -> str:
+    """A format that the program does not know."""
+    monkeypatch.setitem(FORMATS, ".ndjson", JSON_LINES)
+    return ".ndjson"
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet", ".pq", ".CSV", ".Parquet"])
+def test_what_is_written_is_read(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"table{suffix}"
+    write_table(TABLE, path)
+    assert path.read_bytes() == table_bytes(TABLE, path)
+    for guess in (True, False):
+        assert read_table(path, guess=guess).cast({"count": pl.Int64}).equals(TABLE)
+    assert read_table(path, ["count"]).columns == ["count"]
+
+
+def test_a_file_of_ours_is_not_guessed_at(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    odd = pl.DataFrame({"a;b;c": ["1", None], "d": ["2", None]})
+    write_table(odd, path)
+    assert read_table(path, guess=False).equals(odd)
+    with pytest.raises(DataError, match="1 fields where the header has 3"):
+        read_table(path)
+
+
+def test_a_name_that_tells_no_format_is_not_written(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match=r"table\.xls: the name of the file must end in \.csv, \.csv\.gz"):
+        table_bytes(TABLE, tmp_path / "table.xls")
+
+
+@pytest.mark.parametrize(
+    ("name", "stem"),
+    [("a.csv", "a"), ("a.b.CSV.GZ", "a.b"), ("a.tsv.gz", "a"), ("a.pq", "a"), ("a.xls", "a.xls"), ("csv", "csv")],
+)
+def test_a_name_without_its_ending(name: str, stem: str) -> None:
+    assert name_without_ending(Path("folder") / name) == stem
+
+
+def test_json_lines_are_unknown_without_their_entry(tmp_path: Path) -> None:
+    TABLE.write_ndjson(tmp_path / "table.ndjson")
+    with pytest.raises(DataError, match="the column 'place' is missing"):
+        read_table(tmp_path / "table.ndjson", ["place"])
+
+
+def test_a_format_of_ones_own_serves_tables_and_releases(tmp_path: Path, json_lines: str) -> None:
+    people = residents(300)
+    write_table(people, tmp_path / f"people{json_lines}")
+    schema = Schema.load(SCHEMA_PATH)
+    table = read(tmp_path / f"people{json_lines}", schema)
+    assert table.fingerprint == read(people, schema).fingerprint
+    for recoding in ("generalize", "bucketize"):
+        release = Mondrian(k=5, recoding=recoding).publish(table)
+        folder = release.save(tmp_path / recoding, suffix=json_lines)
+        assert {path.suffix for path in folder.iterdir()} == {".json", json_lines}
+        loaded = Release.load(folder)
+        assert loaded.query("age >= 40") == pytest.approx(release.query("age >= 40"))
+        assert loaded.claim == release.claim
+    assert read_published(tmp_path / "generalize" / f"data{json_lines}", schema).rows == 300
+
+
+def test_a_format_of_ones_own_serves_flows_places_and_reports(tmp_path: Path, json_lines: str) -> None:
+    files = {name: tmp_path / f"{name}{json_lines}" for name in ("places", "flows", "reports")}
+    write_table(pl.DataFrame({"id": ["a", "b"], "lat": [1.0, 2.0], "lon": [3.0, 4.0]}), files["places"])
+    write_table(pl.DataFrame({"origin": ["a", "b"], "destination": ["b", "b"], "count": [3, 4]}), files["flows"])
+    places = Places.read(files["places"])
+    assert Flows.read(files["flows"], places).frame().rows() == [("b", "a", 3), ("b", "b", 4)]
+    survey = Survey(name="age", question="How old are you?", min=0, max=3, epsilon=0.5)
+    write_reports(files["reports"], "report", np.array([0, 3, 3]))
+    assert count_reports(files["reports"], survey).tolist() == [1, 0, 0, 2]
+    assert read_answers(files["reports"], survey)[0].tolist() == [0, 3, 3]

@@ -1,19 +1,34 @@
 """Claims: they survive their spelling, and find the classes that break them."""
 
 import json
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
 from sfumato.errors import ReleaseError, SfumatoError
-from sfumato.privacy.claims import ApproximateDP, Claim, Differential, NoGuarantee, PureDP, Syntactic, parse_claim
+from sfumato.privacy.claims import CLAIMS as KINDS
+from sfumato.privacy.claims import (
+    ApproximateDP,
+    Claim,
+    Differential,
+    LocalDP,
+    NoGuarantee,
+    ProbabilisticDP,
+    PureDP,
+    Syntactic,
+    parse_claim,
+)
+from sfumato.privacy.loss import Approximate
 from sfumato.privacy.requirements import KAnonymity, LDiversity, Population, TCloseness
 from strategies import AxisCase
 
 SYNTACTIC = Syntactic(requirements=(KAnonymity(k=3), LDiversity(l=2), TCloseness(t=0.3, distance="ordered")))
 PURE = PureDP(epsilon=0.5)
 APPROXIMATE = ApproximateDP(epsilon=2, failing=1e-9)
+LOCAL = LocalDP(epsilon=2, per_step=0.5)
+BUCKETS = Syntactic(requirements=(KAnonymity(k=2),), buckets=True)
 CLAIMS = [
     SYNTACTIC,
     Syntactic(requirements=(KAnonymity(k=1),), assumptions=("none",)),
@@ -22,6 +37,9 @@ CLAIMS = [
     PureDP(epsilon=3, neighbours="replace-one", assumptions=("a", "b")),
     APPROXIMATE,
     ApproximateDP(epsilon=1e-3, failing=0.25, neighbours="replace-one", assumptions=()),
+    LOCAL,
+    ProbabilisticDP(epsilon=2, failing=1e-4),
+    BUCKETS,
 ]
 AXIS = AxisCase("s", {"kind": "categorical", "values": ["a", "b"]}, ((), ())).axis()
 
@@ -153,3 +171,66 @@ def test_a_pure_claim_with_a_delta_is_not_read_as_a_pure_one() -> None:
     """Whoever adds a probability of failing to a pure claim must not have it dropped on the way."""
     with pytest.raises(ReleaseError):
         parse_claim({**PURE.spec(), "delta": 1e-5})
+
+
+def test_every_kind_of_claim_is_parsed_and_tested_here() -> None:
+    assert {type(claim) for claim in CLAIMS} == set(KINDS.values())
+    assert {kind.kind for kind in KINDS.values()} == set(KINDS)
+
+
+def test_only_noise_costs_anything_and_it_costs_what_is_written() -> None:
+    assert PureDP(epsilon=0.1).cost == Approximate(Fraction(1, 10), Fraction(0))
+    assert APPROXIMATE.cost == Approximate(Fraction(2), Fraction(1, 10**9))
+    assert all((claim.cost is not None) == (claim.noise is not None) for claim in CLAIMS)
+    assert [claim.noise for claim in (PURE, LOCAL, SYNTACTIC, NoGuarantee(reason="seeded"))] == [
+        "counts",
+        "values",
+        None,
+        None,
+    ]
+
+
+def test_only_classes_can_be_verified_and_only_a_reason_promises_nothing() -> None:
+    assert [claim for claim in CLAIMS if claim.verifiable] == [claim for claim in CLAIMS if claim.kind == "syntactic"]
+    assert [claim for claim in CLAIMS if not claim.promises] == [NoGuarantee(reason="seeded")]
+
+
+def test_buckets_and_redrawn_values_show_who_is_in_the_table() -> None:
+    exact = [LOCAL, ProbabilisticDP(epsilon=2, failing=1e-4), BUCKETS]
+    assert [claim for claim in CLAIMS if claim.shows_presence] == exact
+    assert not ProbabilisticDP(epsilon=2, failing=1e-4, neighbours="replace-origin").shows_presence
+    assert [claim.recoding for claim in (SYNTACTIC, BUCKETS, PURE, NoGuarantee(reason="seeded"))] == [
+        "generalize",
+        "bucketize",
+        "noise",
+        None,
+    ]
+    assert BUCKETS.fits("buckets")
+    assert not BUCKETS.fits("rows")
+    assert not SYNTACTIC.fits("buckets")
+
+
+def test_the_form_of_a_release_follows_from_its_claim() -> None:
+    assert "each spanning 25.0% of its range" in SYNTACTIC.form(0.25)
+    assert BUCKETS.form(0.0).startswith("Two tables: ")
+    assert PURE.form(0.0).startswith("Noisy counts")
+    assert LOCAL.form(0.0).startswith("One row per person with exact quasi-identifiers")
+
+
+def test_a_claim_that_goes_beyond_the_noise_is_told_by_how_much() -> None:
+    assert LOCAL.exceeds(LOCAL) == []
+    assert LOCAL.exceeds(LocalDP(epsilon=3)) == [
+        "epsilon of the claim is 2, but that of the channel is 3",
+        "per_step of the claim is 0.5, but that of the channel is None",
+    ]
+    assert PURE.exceeds(LOCAL) == [
+        "noise on every value promises local differential privacy, not 0.5-differential privacy"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("claim", "neighbours"), [(LOCAL, "add-remove"), (ProbabilisticDP(epsilon=2, failing=1e-4), "replace-one")]
+)
+def test_a_claim_protects_only_what_its_kind_can(claim: Differential, neighbours: str) -> None:
+    with pytest.raises(ReleaseError, match=f"neighbours is '{neighbours}'; expected replace-sensitive"):
+        parse_claim({**claim.spec(), "neighbours": neighbours})

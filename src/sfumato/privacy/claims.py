@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from math import inf
 from typing import Any, ClassVar, Literal, Self, get_args
 
 from sfumato.errors import ReleaseError
+from sfumato.privacy.loss import Approximate
 from sfumato.privacy.requirements import Population, Requirement, parse_requirement
 from sfumato.privacy.requirements.base import Counts
 
@@ -44,6 +46,16 @@ LOCAL_ASSUMPTIONS = (
     "every person sends one report, or the same report whenever asked; a second, fresh one adds its own epsilon",
     "the values that a report may take are public knowledge, and so is everything else that stands beside it",
 )
+Noise = Literal["counts", "values"]
+Recoding = Literal["generalize", "bucketize", "noise"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """A requirement that was recomputed, and how the published classes violate it."""
+
+    requirement: Requirement
+    violations: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,19 +63,70 @@ class Claim(ABC):
     """A promise about a release."""
 
     kind: ClassVar[str]
+    promises: ClassVar[bool] = True
+    """Whether anything is promised at all."""
+    verifiable: ClassVar[bool] = False
+    """Whether a recipient can recompute the claim from what is published."""
+    noise: ClassVar[Noise | None] = None
+    """What the promise rests on: noise in counts (or rows sampled from them), noise on every value, or no noise."""
     assumptions: tuple[str, ...] = ()
+
+    @property
+    def cost(self) -> Approximate | None:
+        """What a release under this claim takes from the privacy budget, if anything."""
+        return None
+
+    @property
+    def shows_presence(self) -> bool:
+        """Whether everything about people but their sensitive values is published as it is."""
+        return False
+
+    @property
+    def recoding(self) -> Recoding | None:
+        """What is done to values to keep the promise."""
+        return "noise" if self.noise else None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know to make sense of the claim."""
+        return self.assumptions
 
     def assuming(self, *more: str) -> Self:
         """The same claim under further assumptions."""
         return replace(self, assumptions=(*self.assumptions, *more))
+
+    def fits(self, layout: str) -> bool:
+        """Whether a release in this layout can keep the claim."""
+        return True
+
+    def checks(self, counts: Counts, population: Population) -> list[Check]:
+        """Every requirement, recomputed from the published classes; none where nothing can be verified."""
+        return []
+
+    def violations(self, counts: Counts, population: Population) -> list[str]:
+        """A sentence for each requirement that some class fails."""
+        return [sentence for check in self.checks(counts, population) for sentence in check.violations]
+
+    def exceeds(self, local: LocalDP) -> list[str]:
+        """A sentence for each promise that goes beyond what noise on every value keeps."""
+        return [f"noise on every value promises local differential privacy, not {self}"]
 
     @abstractmethod
     def sentence(self) -> str:
         """The promise in words."""
 
     @abstractmethod
+    def form(self, span: float) -> str:
+        """What a recipient gets, in words; a value spans the share `span` of its attribute's range on average."""
+
+    @abstractmethod
     def spec(self) -> dict[str, Any]:
-        """The claim as `release.json` spells it."""
+        """The claim as `release.json` stores it."""
+
+    @classmethod
+    @abstractmethod
+    def parse(cls, spec: Any) -> Self:
+        """The claim that a release file stores; a missing part raises KeyError."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,22 +138,43 @@ class Syntactic(Claim):
     """
 
     kind: ClassVar[str] = "syntactic"
+    verifiable: ClassVar[bool] = True
     requirements: tuple[Requirement, ...]
     buckets: bool = False
     assumptions: tuple[str, ...] = SYNTACTIC_ASSUMPTIONS
 
-    def violations(self, counts: Counts, population: Population) -> list[str]:
-        """A sentence for each requirement that some class fails."""
+    @property
+    def shows_presence(self) -> bool:
+        return self.buckets
+
+    @property
+    def recoding(self) -> Recoding:
+        return "bucketize" if self.buckets else "generalize"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return (BUCKETS if self.buckets else CLASSES, *self.assumptions)
+
+    def fits(self, layout: str) -> bool:
+        return self.buckets == (layout == "buckets")
+
+    def checks(self, counts: Counts, population: Population) -> list[Check]:
         found = []
         for requirement in self.requirements:
-            failing = ~requirement.holds(counts, population)
-            if failing.any():
-                found.append(f"{int(failing.sum())} of {len(counts)} classes fail {requirement}")
+            failing = int((~requirement.holds(counts, population)).sum())
+            sentence = f"{failing} of {len(counts)} classes fail {requirement}"
+            found.append(Check(requirement=requirement, violations=(sentence,) if failing else ()))
         return found
 
     def sentence(self) -> str:
-        classes = BUCKETS if self.buckets else CLASSES
-        return "; ".join((*(requirement.sentence() for requirement in self.requirements), classes))
+        return "; ".join((*(requirement.sentence() for requirement in self.requirements), self.notes[0]))
+
+    def form(self, span: float) -> str:
+        if self.buckets:
+            return (
+                "Two tables: the exact quasi-identifiers with a bucket number, and the sensitive values of each bucket."
+            )
+        return f"One row per person with generalized values, each spanning {span:.1%} of its range on average."
 
     def spec(self) -> dict[str, Any]:
         return {
@@ -100,11 +184,19 @@ class Syntactic(Claim):
             "assumptions": list(self.assumptions),
         }
 
+    @classmethod
+    def parse(cls, spec: Any) -> Self:
+        requirements = tuple(parse_requirement(item) for item in spec["requirements"])
+        return cls(requirements=requirements, buckets=bool(spec["buckets"]), assumptions=tuple(spec["assumptions"]))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Differential(Claim):
     """One person more or less (or another) hardly changes what is published, whatever the adversary knows."""
 
+    noise: ClassVar[Noise | None] = "counts"
+    protects: ClassVar[tuple[str, ...]] = get_args(Neighbours)
+    """The neighbours that a claim of this kind may speak of."""
     epsilon: float
     neighbours: Neighbours = "add-remove"
     assumptions: tuple[str, ...] = DIFFERENTIAL_ASSUMPTIONS
@@ -115,9 +207,15 @@ class Differential(Claim):
         return 0.0
 
     @property
-    def exact_people(self) -> bool:
-        """Whether everything about people but their sensitive values is published as it is."""
+    def cost(self) -> Approximate:
+        """ε and δ as they are written: 0.1 means one tenth."""
+        return Approximate(Fraction(str(self.epsilon)), Fraction(str(self.delta)))
+
+    @property
+    def shows_presence(self) -> bool:
         return self.neighbours == "replace-sensitive"
+
+    exact_people = shows_presence
 
     def sentence(self) -> str:
         failing = f", but for a probability of {self.delta:g}" if self.delta else ""
@@ -125,6 +223,11 @@ class Differential(Claim):
             f"{CHANGES[self.neighbours]} changes the probability of every output by a factor of at most "
             f"e^{self.epsilon:.12g}{failing} ({self})"
         )
+
+    def form(self, span: float) -> str:
+        if self.shows_presence:
+            return "One row per person with exact quasi-identifiers, and a sensitive value that was drawn anew."
+        return "Noisy counts, or rows generated from them: no row stands for a person."
 
     def spec(self) -> dict[str, Any]:
         return {
@@ -135,12 +238,30 @@ class Differential(Claim):
             "assumptions": list(self.assumptions),
         }
 
+    @classmethod
+    def parse(cls, spec: Any) -> Self:
+        amounts = cls._amounts(spec)
+        if spec["neighbours"] not in cls.protects:
+            raise ReleaseError(f"neighbours is {spec['neighbours']!r}; expected {' or '.join(cls.protects)}")
+        return cls(neighbours=spec["neighbours"], assumptions=tuple(map(str, spec["assumptions"])), **amounts)
+
+    @classmethod
+    def _amounts(cls, spec: Any) -> dict[str, float]:
+        """The numbers in the claim, by the names of the fields that hold them."""
+        return {"epsilon": _amount(spec, "epsilon")}
+
 
 @dataclass(frozen=True, kw_only=True)
 class PureDP(Differential):
     """ε-differential privacy."""
 
     kind: ClassVar[str] = "pure-dp"
+
+    @classmethod
+    def _amounts(cls, spec: Any) -> dict[str, float]:
+        if "delta" in spec:
+            raise ReleaseError("a claim of pure differential privacy has no delta")
+        return super()._amounts(spec)
 
     def __str__(self) -> str:
         return f"{self.epsilon:.12g}-differential privacy"
@@ -156,15 +277,25 @@ class LocalDP(PureDP):
     """
 
     kind: ClassVar[str] = "local-dp"
+    noise: ClassVar[Noise | None] = "values"
+    protects: ClassVar[tuple[str, ...]] = ("replace-sensitive",)
     neighbours: Neighbours = "replace-sensitive"
     per_step: float | None = None
     assumptions: tuple[str, ...] = LOCAL_ASSUMPTIONS
+
+    def exceeds(self, local: LocalDP) -> list[str]:
+        asked = (("epsilon", self.epsilon, local.epsilon), ("per_step", self.per_step, local.per_step))
+        return [
+            f"{name} of the claim is {number:g}, but that of the channel is {kept}"
+            for name, number, kept in asked
+            if number is not None and (kept is None or kept > number)
+        ]
 
     def sentence(self) -> str:
         near = (
             ""
             if self.per_step is None
-            else (f"; values that are d steps apart, by a factor of at most e^({self.per_step:.12g} d)")
+            else f"; values that are d steps apart, by a factor of at most e^({self.per_step:.12g} d)"
         )
         return (
             "whoever holds the reports, any one person's value changes the probability of what they report by a "
@@ -173,6 +304,11 @@ class LocalDP(PureDP):
 
     def spec(self) -> dict[str, Any]:
         return {**super().spec(), **({} if self.per_step is None else {"per_step": self.per_step})}
+
+    @classmethod
+    def _amounts(cls, spec: Any) -> dict[str, float]:
+        near = {"per_step": _amount(spec, "per_step")} if "per_step" in spec else {}
+        return super()._amounts(spec) | near
 
     def __str__(self) -> str:
         return f"{self.epsilon:.12g}-local differential privacy"
@@ -189,6 +325,10 @@ class ApproximateDP(Differential):
     def delta(self) -> float:
         return self.failing
 
+    @classmethod
+    def _amounts(cls, spec: Any) -> dict[str, float]:
+        return super()._amounts(spec) | {"failing": _amount(spec, "delta", below=1.0)}
+
     def __str__(self) -> str:
         return f"({self.epsilon:.12g}, {self.delta:g})-differential privacy"
 
@@ -202,6 +342,7 @@ class ProbabilisticDP(ApproximateDP):
     """
 
     kind: ClassVar[str] = "probabilistic-dp"
+    protects: ClassVar[tuple[str, ...]] = tuple(GROUPS)
     neighbours: Neighbours = "replace-sensitive"
     assumptions: tuple[str, ...] = SENSITIVE_ASSUMPTIONS
 
@@ -218,6 +359,7 @@ class NoGuarantee(Claim):
     """Nothing is promised, and why."""
 
     kind: ClassVar[str] = "none"
+    promises: ClassVar[bool] = False
     reason: str
 
     def assuming(self, *more: str) -> Self:
@@ -226,51 +368,34 @@ class NoGuarantee(Claim):
     def sentence(self) -> str:
         return f"nothing is promised: {self.reason}"
 
+    def form(self, span: float) -> str:
+        return f"Rows or counts without a promise: {self.reason}."
+
     def spec(self) -> dict[str, Any]:
         return {"claim": self.kind, "reason": self.reason}
 
+    @classmethod
+    def parse(cls, spec: Any) -> Self:
+        return cls(reason=str(spec["reason"]))
+
+
+CLAIMS: dict[str, type[Claim]] = {
+    kind.kind: kind for kind in (Syntactic, PureDP, LocalDP, ApproximateDP, ProbabilisticDP, NoGuarantee)
+}
+
 
 def parse_claim(spec: Any) -> Claim:
-    """The claim that a release file spells."""
+    """The claim that a release file stores."""
     try:
-        if spec["claim"] == Syntactic.kind:
-            requirements = tuple(parse_requirement(item) for item in spec["requirements"])
-            return Syntactic(
-                requirements=requirements, buckets=bool(spec["buckets"]), assumptions=tuple(spec["assumptions"])
-            )
-        if spec["claim"] in (PureDP.kind, LocalDP.kind, ApproximateDP.kind, ProbabilisticDP.kind):
-            return _differential(spec)
-        if spec["claim"] == NoGuarantee.kind:
-            return NoGuarantee(reason=str(spec["reason"]))
+        if spec["claim"] in CLAIMS:
+            return CLAIMS[spec["claim"]].parse(spec)
     except (KeyError, TypeError) as error:
         raise ReleaseError("the claim is incomplete") from error
     raise ReleaseError(f"{spec['claim']!r} is not a known claim")
 
 
-def _differential(spec: Any) -> Differential:
-    pure = spec["claim"] in (PureDP.kind, LocalDP.kind)
-    limits = {"epsilon": inf, **({} if pure else {"delta": 1.0}), **({"per_step": inf} if "per_step" in spec else {})}
-    for name, limit in limits.items():
-        amount = spec[name]
-        if isinstance(amount, bool) or not isinstance(amount, int | float) or not 0 < amount < limit:
-            raise ReleaseError(f"{name} of the claim is {amount!r}; expected a number above 0 and below {limit:g}")
-    if "delta" in spec and "delta" not in limits:
-        raise ReleaseError("a claim of pure differential privacy has no delta")
-    if spec["neighbours"] not in get_args(Neighbours):
-        raise ReleaseError(f"neighbours is {spec['neighbours']!r}; expected {' or '.join(get_args(Neighbours))}")
-    if spec["claim"] == LocalDP.kind and spec["neighbours"] != LocalDP.neighbours:
-        raise ReleaseError(f"neighbours is {spec['neighbours']!r}; expected {LocalDP.neighbours}")
-    if spec["claim"] == ProbabilisticDP.kind and spec["neighbours"] not in GROUPS:
-        raise ReleaseError(f"neighbours is {spec['neighbours']!r}; expected {' or '.join(GROUPS)}")
-    assumptions = tuple(map(str, spec["assumptions"]))
-    if spec["claim"] == PureDP.kind:
-        return PureDP(epsilon=spec["epsilon"], neighbours=spec["neighbours"], assumptions=assumptions)
-    if spec["claim"] == LocalDP.kind:
-        return LocalDP(
-            epsilon=spec["epsilon"],
-            per_step=spec.get("per_step"),
-            neighbours=spec["neighbours"],
-            assumptions=assumptions,
-        )
-    kind = ProbabilisticDP if spec["claim"] == ProbabilisticDP.kind else ApproximateDP
-    return kind(epsilon=spec["epsilon"], failing=spec["delta"], neighbours=spec["neighbours"], assumptions=assumptions)
+def _amount(spec: Any, name: str, below: float = inf) -> float:
+    amount = spec[name]
+    if isinstance(amount, bool) or not isinstance(amount, int | float) or not 0 < amount < below:
+        raise ReleaseError(f"{name} of the claim is {amount!r}; expected a number above 0 and below {below:g}")
+    return amount

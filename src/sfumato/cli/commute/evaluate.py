@@ -173,16 +173,15 @@ def _published(
     names: tuple[str | None, str | None, str | None],
 ) -> list[Run]:
     from sfumato.measures.flows.evaluation import evaluate
-    from sfumato.privacy.claims import Differential
     from sfumato.trials.flows.comparison import Run
 
     runs = []
     for path in releases:
         about: dict[str, Any] = {"label": str(path)}
         release = read_release(path, original.places, names)
-        synthetic, claim = release.flows, release.claim
-        if isinstance(claim, Differential):
-            about |= {"epsilon": claim.epsilon, "delta": claim.delta}
+        synthetic, cost = release.flows, release.claim.cost
+        if cost:
+            about |= {"epsilon": float(cost.epsilon), "delta": float(cost.delta)}
         if (synthetic.total, len(synthetic)) != (original.total, len(original)):
             note(
                 f"{path} has {synthetic.total:,} people at {len(synthetic):,} destinations, the original "

@@ -61,7 +61,6 @@ def command(
     from sfumato.data.flows import Flows
     from sfumato.data.places import Places
     from sfumato.files import place
-    from sfumato.privacy.claims import Differential
     from sfumato.release.description import refuse_inside_release
     from sfumato.report.map import TITLE, draw_map, matched_outlines, read_outlines
 
@@ -70,7 +69,7 @@ def command(
     known = Places.read(places, place=place_id)
     names = (origin, destination, count)
     published = read_release(release, known, names)
-    synthetic, promises = published.flows, isinstance(published.claim, Differential)
+    synthetic, promises = published.flows, published.claim.promises
     shapes = read_outlines(outlines) if outlines else None
     true = Flows.read(original, known, origin=origin, destination=destination, count=count) if original else None
     page = draw_map(

@@ -71,15 +71,7 @@ class Channel(ABC):
 
     def violations(self, claim: Claim) -> list[str]:
         """A sentence for each promise of a claim that the channel does not keep."""
-        if not isinstance(claim, LocalDP):
-            return [f"noise on every value promises local differential privacy, not {claim}"]
-        own = self.claim
-        asked = (("epsilon", claim.epsilon, own.epsilon), ("per_step", claim.per_step, own.per_step))
-        return [
-            f"{name} of the claim is {number:g}, but that of the channel is {kept}"
-            for name, number, kept in asked
-            if number is not None and (kept is None or kept > number)
-        ]
+        return claim.exceeds(self.claim)
 
     def perturb(self, values: NDArray[np.integer], source: Source | None = None) -> NDArray[np.int64]:
         """An independent report for each value, drawn from the operating system unless a source is given.

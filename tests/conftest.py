@@ -10,6 +10,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+# Several tests run at once, each on small matrices: threads within a product only wait for each other.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import polars as pl
 import pytest
 from hypothesis import HealthCheck, settings

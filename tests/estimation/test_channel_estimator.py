@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from sfumato.estimation.channel_estimator import Undoing
+from sfumato.estimation.channel_estimator import ChannelEstimator
 from sfumato.mechanisms.channels import Channel, RandomizedResponse, TruncatedGeometric, make_channel
 from sfumato.mechanisms.noise import SimulatedSource
 from sfumato.privacy.distances import shares, total_variation
@@ -34,15 +34,15 @@ def drawn(channel: Channel, values: NDArray[np.int64], seed: int = 3) -> NDArray
 @pytest.mark.parametrize("name", ["geometric", "randomized-response", "laplace"])
 def test_everybody_together_is_estimated_well(name: str) -> None:
     channel = make_channel(name, 5, 1)
-    undoing = Undoing(channel, np.round(channel.spread(TRUE) * PEOPLE))
-    assert total_variation(undoing.overall[None], TRUE)[0] < 0.02
+    estimator = ChannelEstimator(channel, np.round(channel.spread(TRUE) * PEOPLE))
+    assert total_variation(estimator.overall[None], TRUE)[0] < 0.02
     assert total_variation(shares(channel.spread(TRUE))[None], TRUE)[0] > 0.1
 
 
 def test_reports_that_say_nothing_leave_the_uniform_distribution() -> None:
     channel = RandomizedResponse(size=5, epsilon=Fraction(1, 100))
     published = np.random.default_rng(1).multinomial(500, channel.spread(TRUE)).astype(float)
-    assert Undoing(channel, published).overall == pytest.approx(np.full(5, 0.2), abs=1e-9)
+    assert ChannelEstimator(channel, published).overall == pytest.approx(np.full(5, 0.2), abs=1e-9)
 
 
 @pytest.mark.parametrize("prior", [TRUE, np.array([0.97, 0.01, 0.01, 0.005, 0.005])])
@@ -50,9 +50,9 @@ def test_reports_that_say_nothing_leave_the_uniform_distribution() -> None:
 def test_who_is_alone_is_believed_exactly_what_bayes_rule_says(prior: NDArray[np.float64], report: int) -> None:
     """However rare the report: it is made use of once."""
     channel = RandomizedResponse(size=5, epsilon=1)
-    undoing = Undoing(channel, reported(channel, prior, PEOPLE), known=prior)
+    estimator = ChannelEstimator(channel, reported(channel, prior, PEOPLE), known=prior)
     posterior = prior * channel.matrix()[:, report] / (prior @ channel.matrix()[:, report])
-    assert undoing.beliefs(np.eye(5)[report][None])[0] == pytest.approx(posterior)
+    assert estimator.beliefs(np.eye(5)[report][None])[0] == pytest.approx(posterior)
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 0.3, 1, 3])
@@ -61,7 +61,7 @@ def test_guessing_by_beliefs_is_never_worse_than_naming_the_commonest(epsilon: f
     channel, prior = RandomizedResponse(size=2, epsilon=epsilon), np.array([0.9, 0.1])
     ill = (np.arange(4_000) % 10 == 0).astype(np.int64)
     groups = drawn(channel, ill[:, None])
-    guessed = Undoing(channel, groups.sum(axis=0), known=prior).beliefs(groups).argmax(axis=1)
+    guessed = ChannelEstimator(channel, groups.sum(axis=0), known=prior).beliefs(groups).argmax(axis=1)
     assert (guessed == ill).mean() >= 0.9
 
 
@@ -77,16 +77,16 @@ def test_groups_of_people_with_one_value_are_seen_through(channel: Channel, peop
     """Rows of other groups tell how much groups differ; one group's few rows among many values would not."""
     true = np.random.default_rng(5).integers(0, channel.size, 200)
     groups = drawn(channel, np.repeat(true[:, None], people, axis=1))
-    undoing = Undoing(channel, groups.sum(axis=0))
-    assert (undoing.beliefs(groups).argmax(axis=1) == true).mean() > least
-    assert (undoing.overall.argmax() == true).mean() < 0.1
+    estimator = ChannelEstimator(channel, groups.sum(axis=0))
+    assert (estimator.beliefs(groups).argmax(axis=1) == true).mean() > least
+    assert (estimator.overall.argmax() == true).mean() < 0.1
 
 
 def test_groups_that_are_all_alike_are_believed_to_be_so() -> None:
     channel = RandomizedResponse(size=5, epsilon=Fraction(1, 2))
     values = np.random.default_rng(6).choice(5, size=(500, 8), p=TRUE)
     groups = drawn(channel, values)
-    beliefs = Undoing(channel, groups.sum(axis=0), known=TRUE).beliefs(groups)
+    beliefs = ChannelEstimator(channel, groups.sum(axis=0), known=TRUE).beliefs(groups)
     alike = channel.update(np.tile(TRUE, (500, 1)), shares(groups))
     assert total_variation(beliefs, alike).max() < 0.05
 
@@ -94,8 +94,8 @@ def test_groups_that_are_all_alike_are_believed_to_be_so() -> None:
 def test_a_large_region_is_believed_to_have_its_own_distribution() -> None:
     channel = TruncatedGeometric(size=5, epsilon=1)
     own = np.array([0.6, 0.1, 0.1, 0.1, 0.1])
-    undoing = Undoing(channel, reported(channel, TRUE, PEOPLE))
-    believed = undoing.counts(reported(channel, own, 50_000)[None])[0]
+    estimator = ChannelEstimator(channel, reported(channel, TRUE, PEOPLE))
+    believed = estimator.counts(reported(channel, own, 50_000)[None])[0]
     assert believed.sum() == pytest.approx(50_000)
     assert total_variation(shares(believed)[None], own)[0] < 0.02
     assert total_variation(TRUE[None], own)[0] > 0.4
@@ -104,18 +104,18 @@ def test_a_large_region_is_believed_to_have_its_own_distribution() -> None:
 def test_a_few_rows_under_much_noise_hardly_move_an_estimate() -> None:
     """Two equal reports at ε = 0.1 explain themselves 'exactly' by counts of −30 and 125 people."""
     channel = RandomizedResponse(size=5, epsilon=Fraction(1, 10))
-    undoing = Undoing(channel, reported(channel, TRUE, PEOPLE), known=TRUE)
+    estimator = ChannelEstimator(channel, reported(channel, TRUE, PEOPLE), known=TRUE)
     two = np.array([[2.0, 0, 0, 0, 0]])
     assert np.abs(channel.invert(two)).max() > 50
-    assert total_variation(shares(undoing.counts(two)), TRUE)[0] < 0.1
+    assert total_variation(shares(estimator.counts(two)), TRUE)[0] < 0.1
 
 
 def test_regions_are_estimated_one_by_one_and_empty_ones_stay_empty() -> None:
     channel = TruncatedGeometric(size=5, epsilon=1)
-    undoing = Undoing(channel, reported(channel, TRUE, PEOPLE))
+    estimator = ChannelEstimator(channel, reported(channel, TRUE, PEOPLE))
     regions = np.vstack([reported(channel, TRUE, 100), np.zeros(5), np.eye(5)[2]])
-    together = undoing.counts(regions)
+    together = estimator.counts(regions)
     for region, found in zip(regions, together, strict=True):
-        assert undoing.counts(region[None])[0] == pytest.approx(found)
+        assert estimator.counts(region[None])[0] == pytest.approx(found)
     assert together[1].tolist() == [0] * 5
     assert together.sum(axis=1) == pytest.approx([100, 0, 1])

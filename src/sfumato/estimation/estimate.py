@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sfumato.errors import ParameterError
-from sfumato.estimation.closed_forms import inversion
 from sfumato.estimation.fit import fits
 from sfumato.estimation.intervals import Intervals, check_confidence, check_values, cumulated, delta_intervals, reaches
 from sfumato.estimation.likelihood import likelihood
 from sfumato.estimation.solution import GAP, Solution
+from sfumato.estimation.unbiased import inversion
 from sfumato.estimation.updates import em, smooth
 from sfumato.estimation.variances import one_report_moves
 from sfumato.mechanisms.channels import Channel

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import ParameterError
+from sfumato.estimation.solution import GAP, Solution
 from sfumato.mechanisms.channels import Channel
 from sfumato.mechanisms.channels.window import Window
 
@@ -24,6 +25,15 @@ Floats = NDArray[np.float64]
 def unbiased_shares(channel: Channel, observed: Floats) -> Floats:
     """The share of each value; they sum to what the observed shares of reports sum to."""
     return channel.invert(observed) if channel.invertible else chains(channel).shares(observed)
+
+
+def inversion(channel: Channel, observed: Floats, *, gap: float = GAP) -> Solution:
+    """The unbiased estimate, qG⁻¹ where that is; its gap is infinite if it is not a distribution.
+
+    Where no share of qG⁻¹ is negative, it is also the most likely distribution (paper kacem2018, Proposition 4.5):
+    then pG = q, and no distribution of reports makes q more likely than q itself.
+    """
+    return Solution.at(channel, observed, unbiased_shares(channel, observed), gap=gap, steps=0)
 
 
 def contributions(channel: Channel, amounts: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""Solvers that repeat the Bayesian update: plain, extrapolated, and smoothed.
+"""The Bayesian update repeated: for many distributions at once, and as a solver, plain, extrapolated or smoothed.
 
 Plain updates are expectation maximization. Each step gains likelihood, but ever less of it: at ε = 0.1, a hundred
 values and a million reports, a gap of 1e−9 takes millions of steps. A number of steps that is given stops any solver
@@ -8,6 +8,7 @@ early, and the solution says what gap is left.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +19,11 @@ from sfumato.mechanisms.channels import Channel
 from sfumato.mechanisms.channels.kernel import Kernel, gains_into
 
 Floats = NDArray[np.float64]
+Done = Callable[[NDArray[np.intp], Floats, Floats], NDArray[np.bool_]]
 
-LARGEST_GAP = 700.0
+MAX_GAP = 700.0
 MARGIN = 1e-3
-DEEPEST_FALL = 0.01
+MIN_FALL = 0.01
 """A stride lowers no share to less than this part of itself, because from zero none comes back."""
 STANDSTILL = 1e-10
 """Smoothed steps end where one moves less than this part of the people."""
@@ -31,23 +33,35 @@ def em(channel: Channel, observed: Floats, *, gap: float = GAP, steps: int = 1_0
     """Updates until the gap is reached, or until there were so many steps."""
     shares = uniform(channel)
     # A little less, because the solution's gap is rounded once more.
-    most = math.exp(min(gap, LARGEST_GAP) * (1 - MARGIN))
+    most = math.exp(min(gap, MAX_GAP) * (1 - MARGIN))
     if isinstance(channel, Kernel):
         shares, taken = kernel_steps(observed, shares, channel.decay, channel.scales, channel.spike, most, steps)
     else:
-        shares, taken = _steps(channel, observed, shares, most, steps)
+        found, _, taken = update_rows(
+            channel, observed[None], shares[None], lambda _, __, gains: gains.max(axis=1) <= most, steps
+        )
+        shares = found[0]
     return Solution.at(channel, observed, shares, gap=gap, steps=taken)
 
 
-def _steps(channel: Channel, observed: Floats, shares: Floats, most: float, steps: int) -> tuple[Floats, int]:
-    """Updates until no gain is above `most`."""
+def update_rows(
+    channel: Channel, observed: Floats, start: Floats, done: Done, steps: int
+) -> tuple[Floats, NDArray[np.intp], int]:
+    """Updates of each row of distributions until it is done, or until there were so many steps.
+
+    `done` is told which rows are left, their shares and the gains of their next update. What comes back are all rows,
+    which of them are not done, and how many steps were taken.
+    """
+    found, left = start.copy(), np.arange(len(start))
     for taken in range(steps):
-        gain = channel.gains(shares, observed)
-        if gain.max() <= most:
-            return shares, taken
-        shares = shares * gain
-        shares /= shares.sum()
-    return shares, steps
+        gains = channel.gains(found[left], observed[left])
+        going = ~done(left, found[left], gains)
+        left, gains = left[going], gains[going]
+        if not len(left):
+            return found, left, taken
+        updated = found[left] * gains
+        found[left] = updated / updated.sum(axis=1, keepdims=True)
+    return found, left, steps
 
 
 @compiled
@@ -85,7 +99,7 @@ def stride(channel: Channel, observed: Floats, shares: Floats) -> Floats:
     if not curvature:
         return twice
     length = max(1.0, math.sqrt(change @ change) / curvature)
-    ahead = np.maximum(shares + 2 * length * change + length**2 * bend, DEEPEST_FALL * twice)
+    ahead = np.maximum(shares + 2 * length * change + length**2 * bend, MIN_FALL * twice)
     further = next_shares(channel, observed, ahead / ahead.sum())
     better = log_likelihood(channel, observed, further) >= log_likelihood(channel, observed, twice)
     return further if better else twice
@@ -99,13 +113,13 @@ def smooth(channel: Channel, observed: Floats, *, gap: float = GAP, steps: int =
     """
     shares, taken = uniform(channel), 0
     for taken in range(1, steps + 1):  # noqa: B007 the number of steps is part of the solution
-        before, shares = shares, smoothed(next_shares(channel, observed, shares))
+        before, shares = shares, average_neighbours(next_shares(channel, observed, shares))
         if np.abs(shares - before).sum() < 2 * STANDSTILL:
             break
     return Solution.at(channel, observed, shares, gap=gap, steps=taken)
 
 
-def smoothed(shares: Floats) -> Floats:
+def average_neighbours(shares: Floats) -> Floats:
     """Every share averaged with its neighbours, (1, 2, 1)/4; what would leave an end of the axis stays there."""
     padded = np.concatenate([shares[:1], shares, shares[-1:]])
     return np.asarray((padded[:-2] + 2 * shares + padded[2:]) / 4)

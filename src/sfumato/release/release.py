@@ -16,7 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.errors import ReleaseError
-from sfumato.estimation.channel_estimator import Undoing
+from sfumato.estimation.channel_estimator import ChannelEstimator
 from sfumato.mechanisms.channels import Channel
 from sfumato.privacy.claims import Claim, Differential, LocalDP, NoGuarantee, Syntactic
 from sfumato.privacy.distances import shares
@@ -92,15 +92,15 @@ class Release:
     def overall(self) -> NDArray[np.float64]:
         """The counts by sensitive value, as published or, where there is a channel, as estimated."""
         published = np.asarray(self.histograms.sum(axis=0))
-        return published if self._undoing is None else self._undoing.overall * published.sum()
+        return published if self._estimator is None else self._estimator.overall * published.sum()
 
     @cached_property
-    def _undoing(self) -> Undoing | None:
-        return None if self.channel is None else Undoing(self.channel, self.histograms.sum(axis=0))
+    def _estimator(self) -> ChannelEstimator | None:
+        return None if self.channel is None else ChannelEstimator(self.channel, self.histograms.sum(axis=0))
 
     def estimated(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
         """Counts of the true values from counts of the published ones, which are the same without a channel."""
-        return counts if self._undoing is None else self._undoing.counts(counts)
+        return counts if self._estimator is None else self._estimator.counts(counts)
 
     @cached_property
     def distributions(self) -> NDArray[np.float64]:
@@ -124,7 +124,7 @@ class Release:
         if self.deviation is None:
             if self.channel is None:
                 return self.distributions
-            return Undoing(self.channel, self.histograms.sum(axis=0), known).beliefs(self.histograms)
+            return ChannelEstimator(self.channel, self.histograms.sum(axis=0), known).beliefs(self.histograms)
         overall = shares(np.maximum(self.overall, 0))
         away = self.distributions - overall
         weight = np.maximum(self.histograms, 0).sum(axis=1)

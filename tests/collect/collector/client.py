@@ -16,7 +16,7 @@ from sqlalchemy import func, select
 from sfumato.collect.collector.database import REPORTS
 from sfumato.collect.collector.guard import HEADERS
 from sfumato.collect.collector.service import make_service
-from sfumato.collect.collector.serving import Server, open_socket
+from sfumato.collect.collector.serving import listen, make_server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -93,14 +93,12 @@ def new_id() -> str:
 @contextmanager
 def running(storage: Storage, **options: Any) -> Iterator[Client]:
     """A collector that listens while this lasts."""
-    listening = threading.Event()
-    with closing(open_socket("127.0.0.1", 0)) as opened:
-        port = opened.getsockname()[1]
-        server = Server(make_service(storage, TOKEN, **options), listening.set)
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [opened]})
+    with closing(listen("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        server = make_server(make_service(storage, TOKEN, **options), listener)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:
-            assert listening.wait(PATIENCE)
             yield Client(port)
         finally:
             server.should_exit = True

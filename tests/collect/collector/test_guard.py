@@ -51,9 +51,10 @@ def test_other_sites_may_make_public_calls_if_they_are_listed(site: Client) -> N
     path = f"/api/surveys/{name}/reports"
     asked = {"Origin": SITE, "Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "content-type"}
     before = site.ask("OPTIONS", path, headers=asked)
-    assert (before.status, before.headers["access-control-allow-origin"]) == (204, SITE)
+    assert (before.status, before.headers["access-control-allow-origin"]) == (200, SITE)
     assert before.headers["access-control-allow-methods"] == "POST"
-    assert before.headers["access-control-allow-headers"] == "content-type"
+    assert "Content-Type" in before.headers["access-control-allow-headers"].split(", ")
+    assert before.headers["access-control-allow-credentials"] is None
     guarded(before)
     sent = site.post(path, {"id": new_id(), "value": 4}, Origin=SITE)
     assert (sent.status, sent.headers["access-control-allow-origin"], sent.headers["vary"]) == (200, SITE, "Origin")
@@ -76,7 +77,8 @@ def test_other_sites_may_make_public_calls_if_they_are_listed(site: Client) -> N
 def test_no_other_call_is_open_to_other_sites(site: Client, path: str, origin: str) -> None:
     for method in ("GET", "POST"):
         asked = site.ask("OPTIONS", path, headers={"Origin": origin, "Access-Control-Request-Method": method})
-        assert (asked.status, asked.headers["access-control-allow-origin"]) == (405, None)
+        assert asked.status in (400, 405)
+        assert asked.headers["access-control-allow-origin"] is None
         answer = site.ask(method, path, b"{}", {**JSON, **ADMIN, "Origin": origin})
         assert answer.headers["access-control-allow-origin"] is None
 

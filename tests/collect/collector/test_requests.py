@@ -92,12 +92,12 @@ def test_values_off_the_grid_are_refused(site: Client) -> None:
         b"[" * 200_000,
         b'{"value": 1' + b"0" * 5000 + b"}",
     ],
-    ids=["empty", "unfinished", "no text", "NaN", "infinity", "a key twice", "deep", "long number"],
+    ids=["empty", "unfinished", "no text", "NaN", "infinity", "duplicate key", "deep", "long number"],
 )
-def test_a_body_that_is_no_json_is_refused(site: Client, body: bytes) -> None:
+def test_a_body_that_is_not_valid_json_is_refused(site: Client, body: bytes) -> None:
     for path, headers in ((f"/api/surveys/{site.add_survey()}/reports", {}), ("/api/surveys", ADMIN)):
         answer = site.ask("POST", path, body, {**JSON, **headers})
-        assert (answer.status, answer.error) == (400, "the request cannot be read as JSON")
+        assert (answer.status, answer.error) == (400, "the request is not valid JSON")
 
 
 @pytest.mark.parametrize("kind", [{}, {"Content-Type": "text/plain"}, {"Content-Type": "application/jsonx"}])
@@ -127,7 +127,7 @@ def test_a_body_that_never_ends_is_not_waited_for(
 ) -> None:
     client, _, _ = alone
     name = client.add_survey()
-    monkeypatch.setattr(requests, "PATIENCE", 0.1)
+    monkeypatch.setattr(requests, "BODY_TIMEOUT", 0.1)
     head = f"POST /api/surveys/{name}/reports HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
     with closing(socket.create_connection(("127.0.0.1", client.port), timeout=60)) as connection:
         connection.sendall(f"{head}Content-Length: 50\r\n\r\n{{".encode())

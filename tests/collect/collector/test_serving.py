@@ -8,20 +8,19 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 
 from sfumato.collect.collector import serving
-from sfumato.collect.collector.service import make_service
-from sfumato.collect.collector.serving import open_socket, spell
+from sfumato.collect.collector.serving import listen, spell
 from sfumato.collect.collector.storage import Storage
 from sfumato.errors import ParameterError
 
-from .client import JSON, TOKEN, Client, new_id, recounted
+from .client import JSON, TOKEN, Client, eventually, new_id, recounted, running
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,6 +44,10 @@ print([name for name in ("fastapi", "uvicorn", "sqlalchemy", "psycopg", "polars"
 """
 
 
+def connection(site: Client) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", site.port), timeout=PATIENCE)
+
+
 @contextmanager
 def process(database: Path) -> Iterator[tuple[subprocess.Popen[str], Client]]:
     command = [sys.executable, "-c", SCRIPT, str(database)]
@@ -61,28 +64,36 @@ def process(database: Path) -> Iterator[tuple[subprocess.Popen[str], Client]]:
 
 
 def test_a_connection_that_asks_nothing_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Silent, or with half a header, also after a request that was answered; a slow but whole one is not."""
-    monkeypatch.setattr(serving, "HEADERS_PATIENCE", 0.4)
-    begun = threading.Event()
-    with closing(Storage(tmp_path / "r.db")) as storage, closing(open_socket("127.0.0.1", 0)) as opened:
-        server = serving.Server(make_service(storage, TOKEN), begun.set)
-        running = threading.Thread(target=server.run, kwargs={"sockets": [opened]})
-        running.start()
-        try:
-            assert begun.wait(PATIENCE)
-            for sent in (b"", b"GET / HTTP/1.1\r\nHost: x", b"GET / HTTP/1.1\r\nHost: x\r\n\r\nGET / HT"):
-                with socket.create_connection(opened.getsockname(), timeout=PATIENCE) as client:
-                    client.sendall(sent)
-                    answer = b"".join(iter(lambda: client.recv(4096), b""))
-                    assert answer.count(b"HTTP/1.1 404") == sent.count(b"\r\n\r\n")
-            with socket.create_connection(opened.getsockname(), timeout=PATIENCE) as client:
-                for part in (b"GET / HTTP/1.1\r\n", b"Host: x\r\nConnection: close\r\n\r\n"):
-                    time.sleep(0.15)
-                    client.sendall(part)
-                assert client.recv(4096).startswith(b"HTTP/1.1 404")
-        finally:
-            server.should_exit = True
-            running.join(PATIENCE)
+    """Silent, or with half a header, also after a request that was answered."""
+    monkeypatch.setattr(serving, "HEADERS_TIMEOUT", 1.0)
+    parts = (b"", b"GET / HTTP/1.1\r\nHost: x", b"GET / HTTP/1.1\r\nHost: x\r\n\r\nGET / HT")
+    with closing(Storage(tmp_path / "r.db")) as storage, running(storage) as site, ExitStack() as stack:
+        clients = [stack.enter_context(connection(site)) for _ in parts]
+        for client, sent in zip(clients, parts, strict=True):
+            client.sendall(sent)
+        for client, sent in zip(clients, parts, strict=True):
+            answer = b"".join(iter(partial(client.recv, 4096), b""))
+            assert answer.count(b"HTTP/1.1 404") == sent.count(b"\r\n\r\n")
+
+
+def test_a_slow_request_is_answered_and_its_connection_stays_open(site: Client) -> None:
+    with connection(site) as client:
+        for _ in range(2):
+            for part in (b"GET / HTTP/1.1\r\n", b"Host: x\r\n\r\n"):
+                time.sleep(0.05)
+                client.sendall(part)
+            assert client.recv(4096).startswith(b"HTTP/1.1 404")
+
+
+def test_clients_beyond_the_limit_are_told_to_come_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serving, "MAX_CONNECTIONS", 3)
+    with closing(Storage(tmp_path / "r.db")) as storage, running(storage) as site, ExitStack() as stack:
+        for _ in range(2):
+            stack.enter_context(connection(site)).sendall(b"GET /")
+        # The two may not have been seen yet when the third asks.
+        assert eventually(lambda: site.get("/nothing").status == 503)
+        stack.close()
+        assert eventually(lambda: site.get("/nothing").status == 404)
 
 
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
@@ -120,22 +131,22 @@ def test_a_signal_lets_the_server_finish_what_is_under_way(tmp_path: Path, sign:
 
 
 def test_a_port_that_is_taken_is_named() -> None:
-    with closing(open_socket("127.0.0.1", 0)) as taken:
+    with closing(listen("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(ParameterError, match=rf"^port {port} of 127\.0\.0\.1 cannot be listened on \("):
-            open_socket("127.0.0.1", port)
+            listen("127.0.0.1", port)
 
 
 @pytest.mark.parametrize("port", [-1, 65536, True, "80", 80.0])
 def test_a_port_out_of_range_is_refused(port: int) -> None:
     with pytest.raises(ParameterError, match="expected a whole number from 0 to 65535"):
-        open_socket("127.0.0.1", port)
+        listen("127.0.0.1", port)
 
 
 @pytest.mark.parametrize("host", ["nowhere.invalid", "a" * 70, "192.0.2.1"])
 def test_a_host_that_is_not_this_machine_is_refused(host: str) -> None:
     with pytest.raises(ParameterError, match=rf"(^the host '{host}' is not known|^port 0 of {host} cannot be)"):
-        open_socket(host, 0)
+        listen(host, 0)
 
 
 def test_addresses_are_spelled_for_browsers() -> None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 import traceback
 from collections.abc import Iterable
-from typing import Any
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import MutableHeaders
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect
+from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sfumato.errors import ParameterError
@@ -22,7 +22,6 @@ POLICY = (
 HEADERS = {"content-security-policy": POLICY, "x-content-type-options": "nosniff", "referrer-policy": "no-referrer"}
 ORIGIN = re.compile(r"https?://[^\s/?#@*,]+")
 PUBLIC = {"GET": re.compile(r"/api/surveys/[^/]+"), "POST": re.compile(r"/api/surveys/[^/]+/reports")}
-FAILED = "the collector failed; try again later"
 
 log = logging.getLogger("sfumato.collector")
 
@@ -39,15 +38,11 @@ def check_origins(origins: Iterable[str]) -> frozenset[str]:
 class Guard:
     """Stands around the whole service; what fails inside is answered without a word about the data."""
 
-    def __init__(self, app: ASGIApp, origins: frozenset[str]) -> None:
-        self.app, self.origins = app, origins
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
         sent = False
-        allowed = self._allowed(scope)
 
         async def send_guarded(message: Message) -> None:
             nonlocal sent
@@ -56,41 +51,32 @@ class Guard:
                 headers = MutableHeaders(scope=message)
                 headers.update(HEADERS)
                 headers.setdefault("cache-control", "no-store")
-                for name, value in allowed.items():
-                    headers[name] = value
             await send(message)
 
         try:
-            if allowed and scope["method"] == "OPTIONS":
-                await _answer(send_guarded, 204, b"")
-            else:
-                await self.app(scope, receive, send_guarded)
+            await self.app(scope, receive, send_guarded)
         except ClientDisconnect:
             pass
         except Exception as error:
             log.error("the collector failed: %s", _place(error))
             if not sent:
-                await _answer(send_guarded, 500, json.dumps({"error": FAILED}).encode())
-
-    def _allowed(self, scope: Scope) -> dict[str, str]:
-        """The headers that let a page of another site make a public call."""
-        headers = Headers(scope=scope)
-        origin = headers.get("origin")
-        asking = scope["method"] == "OPTIONS"
-        method = headers.get("access-control-request-method", "") if asking else scope["method"]
-        public = method in PUBLIC and PUBLIC[method].fullmatch(scope["path"])
-        if origin not in self.origins or not public:
-            return {}
-        allowed = {"access-control-allow-origin": str(origin), "vary": "Origin"}
-        if asking:
-            allowed |= {"access-control-allow-methods": method, "access-control-allow-headers": "content-type"}
-        return allowed
+                answer = JSONResponse({"error": "the collector failed; try again later"}, 500)
+                await answer(scope, receive, send_guarded)
 
 
-async def _answer(send: Send, status: int, body: bytes) -> None:
-    headers: list[Any] = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    await send({"type": "http.response.start", "status": status, "headers": headers if body else []})
-    await send({"type": "http.response.body", "body": body})
+class PublicCalls:
+    """Lets pages of other sites make the calls that need no token, and no others."""
+
+    def __init__(self, app: ASGIApp, origins: frozenset[str]) -> None:
+        self.app = app
+        self.public = [
+            (path, CORSMiddleware(app, allow_origins=origins, allow_methods=[method]))
+            for method, path in PUBLIC.items()
+        ]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        open_to_others = (cors for path, cors in self.public if path.fullmatch(scope["path"]))
+        await next(open_to_others, self.app)(scope, receive, send)
 
 
 def _place(error: Exception) -> str:

@@ -13,14 +13,14 @@ from sfumato.collect.collector.storage import Report
 from sfumato.collect.survey import Survey, spell_range
 from sfumato.errors import ParameterError
 
-LARGEST_BODY = 2**20
-LARGEST_BATCH = 10_000
-PATIENCE = 30.0
+MAX_BODY = 2**20
+MAX_BATCH = 10_000
+BODY_TIMEOUT = 30.0
 """Seconds in which a body has to arrive."""
 ID = re.compile(r"[A-Za-z0-9_-]{16,64}")
 ID_EXPECTED = "16 to 64 letters, digits, hyphens and underscores"
 SHAPE = 'expected {"id": …, "value": …} or {"reports": [{"id": …, "value": …}, …]}'
-LONGEST_SHOWN = 40
+MAX_SHOWN = 40
 KINDS = {bool: "true or false", float: "not a whole number", str: "a text", list: "a list", dict: "an object"}
 
 
@@ -38,37 +38,34 @@ async def read_json(request: Request) -> Any:
         # Pages of other sites may send anything else without asking whether they are allowed to.
         raise RefusedError(415, "the content type of the request is not JSON; expected application/json")
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(BODY_TIMEOUT):
             body = await _read_body(request)
     except TimeoutError as error:
-        raise RefusedError(408, f"the request did not arrive within {PATIENCE:.0f} seconds") from error
+        raise RefusedError(408, f"the request did not arrive within {BODY_TIMEOUT:.0f} seconds") from error
     try:
-        return json.loads(body, parse_constant=_refuse_constant, object_pairs_hook=_refuse_twice)
+        return json.loads(body, parse_constant=_refuse_constant, object_pairs_hook=_refuse_duplicates)
     except (ValueError, RecursionError) as error:
-        raise RefusedError(400, "the request cannot be read as JSON") from error
+        raise RefusedError(400, "the request is not valid JSON") from error
 
 
 async def _read_body(request: Request) -> bytes:
-    announced = request.headers.get("content-length", "0")
-    if not announced.isdecimal() or int(announced) > LARGEST_BODY:
-        raise RefusedError(413, f"the request is too large; expected at most {LARGEST_BODY:,} bytes")
     body = bytearray()
     async for part in request.stream():
         body += part
-        if len(body) > LARGEST_BODY:
-            raise RefusedError(413, f"the request is too large; expected at most {LARGEST_BODY:,} bytes")
+        if len(body) > MAX_BODY:
+            raise RefusedError(413, f"the request is too large; expected at most {MAX_BODY:,} bytes")
     return bytes(body)
 
 
 def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
+    raise ValueError(f"{name} is not valid JSON")
 
 
-def _refuse_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Which of two values counts would depend on who reads them."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError("a key stands twice")
+        raise ValueError("duplicate key")
     return found
 
 
@@ -94,8 +91,8 @@ def parse_reports(document: Any, survey: Survey) -> list[Report]:
         return [_Form(survey).parse("the report", document)]
     if not isinstance(batch, list):
         raise RefusedError(400, f"the reports are {KINDS.get(type(batch), 'a number')}; {SHAPE}")
-    if not 0 < len(batch) <= LARGEST_BATCH:
-        raise RefusedError(400, f"the request holds {len(batch):,} reports; expected from 1 to {LARGEST_BATCH:,}")
+    if not 0 < len(batch) <= MAX_BATCH:
+        raise RefusedError(400, f"the request holds {len(batch):,} reports; expected from 1 to {MAX_BATCH:,}")
     form = _Form(survey)
     return [form.parse(f"report {number}", report) for number, report in enumerate(batch, start=1)]
 
@@ -130,4 +127,4 @@ class _Form:
 def shown(value: Any) -> str:
     """A value as it was sent, in ASCII and not at any length."""
     text = json.dumps(value)
-    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…"

@@ -22,7 +22,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 
 from sfumato.collect.collector.database import UnavailableError
-from sfumato.collect.collector.guard import Guard, check_origins, log
+from sfumato.collect.collector.guard import Guard, PublicCalls, check_origins, log
 from sfumato.collect.collector.requests import RefusedError, parse_reports, parse_survey, read_json
 from sfumato.collect.collector.storage import Storage
 from sfumato.collect.survey import NAME, Survey
@@ -47,8 +47,8 @@ def check_token(token: str) -> None:
 def make_service(storage: Storage, token: str, *, origins: Iterable[str] = ()) -> FastAPI:
     """The collector as an application; pages of `origins` may send reports from other sites."""
     check_token(token)
-    guard = Middleware(Guard, origins=check_origins(origins))
-    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False, middleware=[guard])
+    around = [Middleware(Guard), Middleware(PublicCalls, origins=check_origins(origins))]
+    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False, middleware=around)
     collector = Collector(storage, token)
     for method, path, endpoint in (
         ("POST", "/api/surveys", collector.add_survey),

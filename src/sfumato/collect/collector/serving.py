@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import signal
 import socket
-from collections.abc import Callable, Iterable
-from types import FrameType
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
+from typing import Any
 
-import h11
 import uvicorn
-from fastapi import FastAPI
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sfumato.collect.collector.service import make_service
 from sfumato.collect.collector.storage import Storage
@@ -19,74 +18,80 @@ from sfumato.errors import ParameterError
 
 LOOPBACK = "127.0.0.1"
 ANYWHERE = ("0.0.0.0", "::")
-PATIENCE = 10
+SHUTDOWN_TIMEOUT = 10
 """Seconds that requests under way have to finish in."""
-HEADERS_PATIENCE = 10.0
+HEADERS_TIMEOUT = 10.0
 """Seconds in which a request has to begin and to say all about itself but its body."""
-MOST_CONNECTIONS = 500
+MAX_CONNECTIONS = 500
 """Beyond it clients are told to come back; well below the number of files that a process may open."""
 
 
-class Connection(H11Protocol):
-    """A connection that is closed if a request does not begin in time, be it silent or half a header."""
+class Listener(socket.socket):
+    """Hangs up on a client whose next request does not begin in time, be the client silent or half way in a header.
 
-    _deadline: asyncio.TimerHandle | None = None
+    A request has begun when the application is called; the client is then known by its address.
+    """
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
-        self._watch()
+    def __init__(self, family: int, kind: int) -> None:
+        super().__init__(family, kind)
+        self._clients: dict[Any, socket.socket] = {}
+        self._timers: dict[Any, asyncio.TimerHandle] = {}
 
-    def data_received(self, data: bytes) -> None:
-        super().data_received(data)
-        self._watch()
+    def accept(self) -> tuple[socket.socket, Any]:
+        client, address = super().accept()
+        self._stop_timer(address[:2])
+        self._clients[address[:2]] = client
+        self._start_timer(address[:2])
+        return client, address
 
-    def connection_lost(self, exc: Exception | None) -> None:
-        super().connection_lost(exc)
-        self._stop_watching()
+    def watch(self, app: ASGIApp) -> ASGIApp:
+        """The application, which says when requests begin and end."""
 
-    def _watch(self) -> None:
-        if self.conn.their_state is not h11.IDLE:
-            self._stop_watching()
-        elif self._deadline is None:
-            self._deadline = self.loop.call_later(HEADERS_PATIENCE, self.transport.close)
+        async def watched(scope: Scope, receive: Receive, send: Send) -> None:
+            address = tuple(scope["client"])
+            self._stop_timer(address)
+            try:
+                await app(scope, receive, send)
+            finally:
+                self._start_timer(address)
 
-    def _stop_watching(self) -> None:
-        if self._deadline is not None:
-            self._deadline.cancel()
-            self._deadline = None
+        return watched
+
+    def _start_timer(self, address: Any) -> None:
+        if address in self._clients:
+            loop = asyncio.get_running_loop()
+            self._timers[address] = loop.call_later(HEADERS_TIMEOUT, self._hang_up, address)
+
+    def _stop_timer(self, address: Any) -> None:
+        if address in self._timers:
+            self._timers.pop(address).cancel()
+
+    def _hang_up(self, address: Any) -> None:
+        del self._timers[address]
+        # What was answered is still sent. A client that has left in the meantime has nothing to close.
+        with suppress(OSError):
+            self._clients.pop(address).shutdown(socket.SHUT_RD)
 
 
-class Server(uvicorn.Server):
-    """A server that says when it listens, and that a signal lets finish what is under way."""
-
-    def __init__(self, app: FastAPI, listening: Callable[[], None]) -> None:
-        super().__init__(
-            uvicorn.Config(
-                app,
-                http=Connection,
-                ws="none",
-                loop="asyncio",
-                lifespan="off",
-                interface="asgi3",
-                log_config=None,
-                log_level="warning",
-                access_log=False,
-                server_header=False,
-                proxy_headers=False,
-                timeout_graceful_shutdown=PATIENCE,
-                limit_concurrency=MOST_CONNECTIONS,
-            )
+def make_server(app: ASGIApp, listener: Listener) -> uvicorn.Server:
+    """What answers at the listener; its `run` takes the listener as its only socket."""
+    return uvicorn.Server(
+        uvicorn.Config(
+            listener.watch(app),
+            http="h11",
+            ws="none",
+            loop="asyncio",
+            lifespan="off",
+            interface="asgi3",
+            log_config=None,
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=SHUTDOWN_TIMEOUT,
+            limit_concurrency=MAX_CONNECTIONS,
         )
-        self._listening = listening
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self._listening()
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        super().handle_exit(sig, frame)
-        # To stop is what was asked for; the signal is not raised once more afterwards.
-        self._captured_signals.clear()
+    )
 
 
 def serve(
@@ -98,33 +103,51 @@ def serve(
     origins: Iterable[str] = (),
     listening: Callable[[str], None] | None = None,
 ) -> None:
-    """Answer requests until SIGINT or SIGTERM; `listening` is told the address once there is somebody to answer.
+    """Answer requests until SIGINT or SIGTERM; `listening` is told the address once connections are taken.
 
     Port 0 is any port that is free. The storage stays open.
     """
     app = make_service(storage, token, origins=origins)
-    with contextlib.closing(open_socket(host, port)) as opened:
-        address = spell(host, opened.getsockname()[1])
-        Server(app, lambda: listening(address) if listening else None).run(sockets=[opened])
+    with closing(listen(host, port)) as listener:
+        server = make_server(app, listener)
+        with stop_at_signals(server):
+            if listening:
+                listening(spell(host, listener.getsockname()[1]))
+            server.run(sockets=[listener])
 
 
-def open_socket(host: str, port: int) -> socket.socket:
-    """A socket bound to an address of this machine."""
+@contextmanager
+def stop_at_signals(server: uvicorn.Server) -> Iterator[None]:
+    """Let signals end the server and not the program: uvicorn raises them again once it has shut down."""
+
+    def stop(*_: object) -> None:
+        server.should_exit = True
+
+    before = {sign: signal.signal(sign, stop) for sign in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for sign, handler in before.items():
+            signal.signal(sign, handler)
+
+
+def listen(host: str, port: int) -> Listener:
+    """A socket that listens at an address of this machine."""
     if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port < 2**16:
         raise ParameterError(f"the port is {port!r}; expected a whole number from 0 to 65535")
     try:
         family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        opened = socket.socket(family, kind)
+        listener = Listener(family, kind)
     except (OSError, UnicodeError) as error:
         raise ParameterError(f"the host {host!r} is not known; expected an address of this machine") from error
     try:
-        opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        opened.bind(address)
-        opened.listen()
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen()
     except OSError as error:
-        opened.close()
+        listener.close()
         raise ParameterError(f"port {port} of {host} cannot be listened on ({error.strerror})") from error
-    return opened
+    return listener
 
 
 def spell(host: str, port: int) -> str:

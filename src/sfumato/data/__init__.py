@@ -1,6 +1,6 @@
 """The only place that touches rows: read them, count cells, recode them."""
 
-from sfumato.data.rows import Rows
+from sfumato.data.engine import Engine
 from sfumato.data.table import Table, read
 
-__all__ = ["Rows", "Table", "read"]
+__all__ = ["Engine", "Table", "read"]

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,12 +18,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.data.rows import Rows
+from sfumato.data.engine import Engine
+from sfumato.data.polars_engine import PolarsEngine
 from sfumato.errors import DataError
+from sfumato.notebook import html_table
 from sfumato.schema import Schema
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Table:
     """Distinct points of the quasi-identifiers, and the rows at each by sensitive value.
 
@@ -36,8 +38,8 @@ class Table:
     cell_point: NDArray[np.int64]
     cell_value: NDArray[np.int32]
     cell_weight: NDArray[np.int64]
-    rows: Rows | None = None
-    _memory: dict[Hashable, Any] = field(default_factory=dict, repr=False)
+    rows: Engine | None = None
+    _memory: dict[Hashable, Any] = field(default_factory=dict, init=False)
 
     def remember(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """What `make` returns for this table, made once for each key."""
@@ -85,58 +87,76 @@ class Table:
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()[:16]
 
-    def kept_rows(self, box_of_point: NDArray[np.int64]) -> pl.DataFrame | None:
-        """The rows with their boxes and the columns to keep as they are, where there are any."""
-        return self.rows.assigned(self.points, box_of_point) if self.rows and self.schema.keep else None
+    def kept_rows(self, class_of_point: NDArray[np.int64]) -> pl.DataFrame | None:
+        """The rows with the classes of their points and the columns to keep as they are, where there are any."""
+        if self.rows is None or not self.schema.keep:
+            return None
+        return self.rows.join_to_class(self.schema.quasi, self.points, class_of_point, self.schema.sensitive)
 
     def without_rows(self) -> Table:
         """The same cells without the rows behind them, light enough to send to another process."""
-        return Table(
-            schema=self.schema,
-            points=self.points,
-            cell_point=self.cell_point,
-            cell_value=self.cell_value,
-            cell_weight=self.cell_weight,
+        return replace(self, rows=None)
+
+    def reweight(self, weights: NDArray[np.int64]) -> Table:
+        """The same cells with other numbers of rows, those without any left out."""
+        some = weights > 0
+        occupied, cell_point = np.unique(self.cell_point[some], return_inverse=True)
+        return replace(
+            self,
+            points=self.points[occupied],
+            cell_point=cell_point,
+            cell_value=self.cell_value[some],
+            cell_weight=weights[some],
+            rows=None,
         )
 
+    def __repr__(self) -> str:
+        """The shape and the schema, never rows."""
+        return f"Table of {self.n:,} rows; {self.schema!r}"
+
+    def _repr_html_(self) -> str:
+        return html_table(f"Table of {self.n:,} rows", self.schema.outline, ("column", "role", "values"))
+
     @staticmethod
-    def from_rows(rows: Rows) -> Table:
-        """Count the cells of encoded rows."""
-        codes, weights = rows.count_cells()
+    def from_rows(rows: Engine, schema: Schema) -> Table:
+        """Count the cells of encoded rows, each point's by sensitive value; the missing value comes last."""
+        codes, weights = rows.count_by_key(schema.axes)
         points, values = codes[:, :-1], codes[:, -1].copy()
-        values[values < 0] = rows.schema.sensitive.size
+        values[values < 0] = schema.sensitive.size
         starts = np.ones(len(points), dtype=bool)
         starts[1:] = (points[1:] != points[:-1]).any(axis=1)
+        point_of = np.cumsum(starts) - 1
+        order = np.lexsort((values, point_of))
         table = Table(
-            schema=rows.schema,
+            schema=schema,
             points=np.ascontiguousarray(points[starts]),
-            cell_point=np.cumsum(starts) - 1,
-            cell_value=values.astype(np.int32),
-            cell_weight=weights,
+            cell_point=point_of[order],
+            cell_value=values[order],
+            cell_weight=weights[order],
             rows=rows,
-        ).sorted_cells()
+        )
         if np.count_nonzero(table.overall) < 2:
             raise DataError(
-                f"{rows.where}: the sensitive column {rows.schema.sensitive.name!r} holds one value only; "
+                f"{rows.where}: the sensitive column {schema.sensitive.name!r} holds one value only; "
                 "there is nothing to protect"
             )
         return table
 
-    def sorted_cells(self) -> Table:
-        """The cells ordered by point, then value (a missing sensitive value comes last)."""
-        order = np.lexsort((self.cell_value, self.cell_point))
-        return Table(
-            schema=self.schema,
-            points=self.points,
-            rows=self.rows,
-            cell_point=self.cell_point[order],
-            cell_value=self.cell_value[order],
-            cell_weight=self.cell_weight[order],
-        )
 
+def read(source: Any, schema: Schema | Mapping[str, Any] | Path | str) -> Table:
+    """The table in a file or data frame, as its schema declares it.
 
-def read(source: Any, schema: Schema | Path | str) -> Table:
-    """The table in a file or data frame, as its schema (or the path of one) declares it."""
-    if not isinstance(schema, Schema):
+    The schema is a `Schema`, the path of a TOML file, or a mapping with the same contents.
+
+    >>> import sfumato as sf
+    >>> age = {"role": "quasi", "kind": "numeric", "min": 0, "max": 99}
+    >>> ill = {"role": "sensitive", "kind": "categorical", "values": ["no", "yes"]}
+    >>> people = {"age": [34, 35, 71], "ill": ["no", "no", "yes"]}
+    >>> sf.read(people, schema={"columns": {"age": age, "ill": ill}})
+    Table of 3 rows; Schema 'table' of age (quasi, 100 numeric values), ill (sensitive, 2 categorical values)
+    """
+    if isinstance(schema, Mapping):
+        schema = Schema.parse(dict(schema))
+    elif not isinstance(schema, Schema):
         schema = Schema.load(schema)
-    return Table.from_rows(Rows.read(source, schema))
+    return Table.from_rows(PolarsEngine.read(source, schema), schema)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.errors import SchemaError
+from sfumato.notebook import html_table
 from sfumato.schema.axis import Axis
 from sfumato.schema.column import Column, parse_column
 
@@ -19,7 +20,7 @@ LARGEST_SENSITIVE_AXIS = 1_000
 DEFAULT_MISSING = ("",)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Schema:
     """A declared table: its name, its columns, and the spellings that mean a missing value."""
 
@@ -70,6 +71,21 @@ class Schema:
             for column in self.columns
             if column.from_data and column.role in ("quasi", "sensitive")
         }
+
+    @property
+    def outline(self) -> list[tuple[str, str, str]]:
+        """The name, the role and the kind of each column, without its values."""
+        return [
+            (column.name, column.role, f"{column.axis.positions:,} {column.axis.kind} values" if column.axis else "")
+            for column in self.columns
+        ]
+
+    def __repr__(self) -> str:
+        columns = (f"{name} ({', '.join(filter(None, more))})" for name, *more in self.outline)
+        return f"Schema {self.name!r} of {', '.join(columns)}"
+
+    def _repr_html_(self) -> str:
+        return html_table(f"Schema {self.name}", self.outline, ("column", "role", "values"))
 
     def caveats(self) -> tuple[str, ...]:
         """What a claim about a release of such a table takes for granted because of its schema."""

@@ -51,7 +51,7 @@ def split(table: Table, folds: int, seed: int = 1) -> list[tuple[Table, Table]]:
     if not 2 <= folds <= table.n:
         raise ParameterError(f"folds is {folds!r}; expected a number from 2 to the {table.n} rows of the table")
     fold_of = np.arange(table.n) % folds
-    return [_parted(table, fold_of == fold, seed) for fold in range(folds)]
+    return [_divide(table, fold_of == fold, seed) for fold in range(folds)]
 
 
 def hold_out(table: Table, share: float = 1 / 3, seed: int = 1) -> tuple[Table, Table]:
@@ -61,26 +61,13 @@ def hold_out(table: Table, share: float = 1 / 3, seed: int = 1) -> tuple[Table, 
     tests = np.diff(np.floor(np.arange(table.n + 1) * share + 0.5)) > 0
     if tests.all() or not tests.any():
         raise ParameterError(f"share is {share!r}, which leaves no rows of {table.n} to publish or to test on")
-    return _parted(table, tests, seed)
+    return _divide(table, tests, seed)
 
 
-def _parted(table: Table, tests: NDArray[np.bool_], seed: int) -> tuple[Table, Table]:
+def _divide(table: Table, tests: NDArray[np.bool_], seed: int) -> tuple[Table, Table]:
     """The table in two; `tests` says for each row, in random order within its class, whether it is held out."""
     cell_of = np.repeat(np.arange(len(table.cell_weight)), table.cell_weight)
     chance = np.random.default_rng(seed).random(len(cell_of))
     order = np.lexsort((chance, table.cell_value[cell_of]))
     held_out = np.bincount(cell_of[order[tests]], minlength=len(table.cell_weight))
-    return _reweighted(table, table.cell_weight - held_out), _reweighted(table, held_out)
-
-
-def _reweighted(table: Table, weights: NDArray[np.int64]) -> Table:
-    """The same cells with other weights, those without rows left out."""
-    kept = weights > 0
-    occupied, cell_point = np.unique(table.cell_point[kept], return_inverse=True)
-    return Table(
-        schema=table.schema,
-        points=table.points[occupied],
-        cell_point=cell_point,
-        cell_value=table.cell_value[kept],
-        cell_weight=weights[kept],
-    )
+    return table.reweight(table.cell_weight - held_out), table.reweight(held_out)

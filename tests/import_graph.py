@@ -20,7 +20,7 @@ from scipy.sparse.csgraph import connected_components
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "architecture.md"
 NAME = "sfumato"
 ROOT = "root modules"
-ROOT_MODULES = {"files", "errors", "version", "compiled", "notebook"}
+ROOT_MODULES = {"files", "errors", "parameters", "version", "compiled", "notebook"}
 LAYERS = [
     ROOT,
     "schema",

@@ -52,9 +52,7 @@ KNOWN_CYCLES: set[frozenset[str]] = {
     )
 }
 """Cycles that are about to be removed; one that is gone must leave this list."""
-KNOWN_REPEATS: dict[tuple[str, str], str] = {
-    ("methods/trees/diffgen.py", "methods/trees/dpcube.py"): "the tree methods are about to share their regions"
-}
+KNOWN_REPEATS: dict[tuple[str, str], str] = {}
 """Pairs of files in which a block stands twice, and why."""
 
 

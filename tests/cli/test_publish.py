@@ -8,7 +8,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import polars as pl
@@ -19,6 +19,7 @@ from sfumato.errors import ParameterError
 from sfumato.mechanisms.budget import WHOLE
 from sfumato.methods import METHODS, Anatomy, Dirichlet, FullSuppression, LocalNoise, Method, Mondrian, Original
 from sfumato.methods.base import DPMethod
+from sfumato.parameters import parameter
 from sfumato.privacy.claims import Differential, NoGuarantee
 from sfumato.privacy.ledger import Ledger
 from sfumato.privacy.requirements import (
@@ -195,23 +196,15 @@ class Noisy(DPMethod):
     """The overall histogram with noise."""
 
     name: ClassVar[str] = "noisy"
-    height: int
-    utility: str = "dm"
+    height: int = parameter(help="how many levels", minimum=1, example=6)
+    utility: str = parameter(default="dm", help="what it is for", choices=("dm", "max"))
 
     def _release(self, table: Table, budget: Budget) -> Release:
         counts = np.maximum(budget.counts(table.overall[None, :], WHOLE), 1).astype(np.float64)
-        return Release(
-            schema=table.schema.public(),
-            boxes=Boxes.whole(table.schema.quasi),
-            weights=counts.sum(axis=1),
-            group_of=np.zeros(1, dtype=np.int64),
-            histograms=counts,
-            claim=self.claim,
-            provenance=self.provenance(),
-        )
+        return self.make_release(table, Boxes.whole(table.schema.quasi), counts)
 
     @classmethod
-    def grid(cls, table: Table) -> Iterator[Method]:
+    def grid(cls, table: Table) -> Iterator[Self]:
         yield cls(epsilon=2, height=1)
 
 
@@ -286,7 +279,7 @@ def test_other_methods_leave_the_ledger_alone(publish: Run, ledger: Ledger) -> N
             "noisy does not take --k; it takes --epsilon, --height, --utility",
         ),
         (("--epsilon", "0", "--height", "3"), "epsilon is 0; expected a number above 0 and at most 1,000,000"),
-        (("--epsilon", "inf", "--height", "3"), "epsilon is inf; expected a number above 0"),
+        (("--epsilon", "inf", "--height", "3"), "epsilon is inf; expected a number above 0 and at most 1,000,000"),
     ],
 )
 def test_wrong_options_of_private_methods_cost_nothing(
@@ -319,7 +312,7 @@ def test_a_recommended_private_release_is_charged_too(
     assert run(*command, *limits, "--no-save").code == 0
     assert not ledger.path.exists()
     chosen = [run(*command, *limits, "--json").json for _ in range(2)]
-    assert [told["label"] for told in chosen] == ["noisy epsilon=2, height=1"] * 2
+    assert [told["label"] for told in chosen] == ["noisy ε=2 height=1"] * 2
     first, second = ledger.entries("people")
     assert (first.state, second.state, second.folder) == ("settled", "settled", str(Path("out/release").resolve()))
     release = Release.load("out/release")

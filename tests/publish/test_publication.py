@@ -88,7 +88,7 @@ def test_a_release_is_charged_under_the_name_it_carries(ledger: Ledger, tmp_path
     assert folder == tmp_path / "r"
     assert json.loads((folder / "release.json").read_text())["id"] == release.provenance.id == entry.release
     assert Release.load(folder).provenance == release.provenance
-    assert (entry.data_set, entry.method, entry.folder) == ("small", "noisy epsilon=0.1", str(folder))
+    assert (entry.data_set, entry.method, entry.folder) == ("small", "noisy ε=0.1", str(folder))
     assert (entry.state, ledger.spent("small").epsilon * 10, ledger.spent("small").delta) == ("settled", 1, 0)
     assert isinstance(release.claim, PureDP)
 

@@ -6,14 +6,19 @@ import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.data import Table
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.budget import Budget
 from sfumato.mechanisms.noise import Source, SystemSource
+from sfumato.parameters import check_parameters, declarations, label_of, parameter
 from sfumato.privacy.claims import Claim, Differential, PureDP
-from sfumato.privacy.loss import Loss, Pure, exact
+from sfumato.privacy.loss import MAX_AMOUNT, Loss, Pure, exact
+from sfumato.release.boxes import Boxes
 from sfumato.release.release import Provenance, Release
 
 EPSILON_GRID = (0.1, 0.3, 1.0, 3.0)
@@ -29,9 +34,14 @@ class Method(ABC):
     """
 
     name: ClassVar[str]
+    title: ClassVar[str] = ""
+    """The name as a label shows it, where it differs."""
     randomized: ClassVar[bool] = False
     by_default: ClassVar[bool] = True
     """Whether a frontier tries the method without being asked to."""
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
 
     def publish(self, table: Table, source: Source | None = None) -> Release:
         """The release of the table, re-checked against its claim."""
@@ -58,13 +68,12 @@ class Method(ABC):
     @property
     def label(self) -> str:
         """A short name for this setting."""
-        values = ", ".join(f"{key}={value}" for key, value in self.parameters().items())
-        return f"{self.name} {values}".strip()
+        return f"{self.title or self.name}{label_of(self)}"
 
     @classmethod
-    @abstractmethod
     def grid(cls, table: Table) -> Iterator[Method]:
-        """Sensible settings to try on a table."""
+        """Sensible settings to try on a table; without parameters there is one."""
+        yield cls()
 
     def parameters(self) -> dict[str, Any]:
         """The parameters that differ from their defaults, as a release file and a chart show them."""
@@ -78,27 +87,58 @@ class Method(ABC):
         """How a release of this method came about."""
         return Provenance(method=self.name, parameters=self.parameters())
 
+    def make_release(self, table: Table, boxes: Boxes, histograms: NDArray[np.float64], **more: Any) -> Release:
+        """A release under the method's claim; every group is one box with all its rows unless `more` says otherwise."""
+        usual = {
+            "weights": histograms.sum(axis=1),
+            "group_of": np.arange(len(histograms)),
+            "claim": self.claim,
+            "provenance": self.provenance(),
+        }
+        return Release(schema=table.schema.public(), boxes=boxes, histograms=histograms, **{**usual, **more})
+
 
 @dataclass(frozen=True, kw_only=True)
-class DPMethod(Method):
+class PrivateMethod(Method):
+    """A method whose noise keeps a promise of ε, whatever the rows are."""
+
+    randomized: ClassVar[bool] = True
+    variants: ClassVar[tuple[dict[str, Any], ...]] = ({},)
+    """Which settings are tried at every ε; what these leave out and the method needs has its example."""
+    epsilon: float = parameter(
+        help="what the release may cost", above=0, maximum=MAX_AMOUNT, example=1, label=" ε={:g}"
+    )
+
+    def publish(self, table: Table, source: Source | None = None) -> Release:
+        """The release, under no claim if the schema was read off the rows: its bounds would tell about them."""
+        refuse_kept_columns(table, f"{self.name} publishes no row as it is; give the column another role")
+        release = super().publish(table, source)
+        if not table.schema.from_data:
+            return release
+        names = ", ".join(table.schema.from_data)
+        return release.without_guarantee(
+            f"the bounds or values of {names} were read off the rows; if they are public knowledge, delete from_data "
+            "in the schema"
+        )
+
+    @classmethod
+    def grid(cls, table: Table) -> Iterator[Self]:
+        """The usual ε; nothing for a table with kept columns."""
+        needed = {item.name: item.example for item in declarations(cls) if item.required}
+        if not table.schema.keep:
+            for epsilon in EPSILON_GRID:
+                yield from (cls(**{**needed, "epsilon": epsilon, **variant}) for variant in cls.variants)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DPMethod(PrivateMethod):
     """A method under differential privacy, pure unless it says otherwise: it sees the rows only through a budget.
 
     A person more or less in the table is the neighbour it protects against; exchanging one person's row for
     another is two such steps and costs twice epsilon.
     """
 
-    randomized: ClassVar[bool] = True
-    epsilon: float
-
-    def __post_init__(self) -> None:
-        exact(self.epsilon)
-
-    def publish(self, table: Table, source: Source | None = None) -> Release:
-        """The release, under no claim if the schema was read off the rows: its bounds would tell about them."""
-        return public_domain(super().publish(table, source), table)
-
     def _publish(self, table: Table, source: Source) -> Release:
-        refuse_kept_columns(table, f"{self.name} publishes no row as it is; give the column another role")
         return self._release(table, Budget(self.total, source))
 
     @property
@@ -113,17 +153,6 @@ class DPMethod(Method):
     @property
     def claim(self) -> Differential:
         return PureDP(epsilon=self.epsilon)
-
-
-def public_domain(release: Release, table: Table) -> Release:
-    """The release, under no claim if the schema was read off the rows."""
-    if not table.schema.from_data:
-        return release
-    names = ", ".join(table.schema.from_data)
-    return release.without_guarantee(
-        f"the bounds or values of {names} were read off the rows; if they are public knowledge, delete from_data in "
-        "the schema"
-    )
 
 
 def refuse_kept_columns(table: Table, why: str) -> None:

@@ -300,7 +300,7 @@ def test_the_longest_path(h: int, utility: Utility, levels: int | None, longest:
         ({"h": True}, "h is True"),
         ({"h": 1.0}, "h is 1.0"),
         ({"h": MOST_SPECIALIZATIONS + 1}, "h is 10000001"),
-        ({"h": 5, "utility": "best"}, "utility is 'best'; expected dm, ncp, max, purity"),
+        ({"h": 5, "utility": "best"}, "utility is 'best'; expected one of dm, ncp, max, purity"),
         ({"h": 5, "levels": 0}, "levels is 0; expected a whole number from 1 to 40"),
         ({"h": 5, "levels": 2.5}, "levels is 2.5"),
     ],

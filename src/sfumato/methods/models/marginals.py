@@ -7,7 +7,7 @@ and within a bin the axis keeps the shape of its own count.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from sfumato.data import Table
 from sfumato.mechanisms.budget import Budget, ticks
-from sfumato.methods.base import EPSILON_GRID, DPMethod
+from sfumato.methods.base import DPMethod
 from sfumato.methods.models.ancestral import dealt, inside_steps, step_shares
 from sfumato.methods.models.fitting import Marginal, fit
 from sfumato.methods.models.network import Attribute, even_starts
@@ -51,6 +51,7 @@ class Marginals(DPMethod):
     """
 
     name: ClassVar[str] = "marginals"
+    title: ClassVar[str] = "Marginals"
 
     def _release(self, table: Table, budget: Budget) -> Release:
         columns, varying = row_columns(table)
@@ -99,15 +100,6 @@ class Marginals(DPMethod):
             variance = max(float(budget.variance(price)), LEAST)
             found.append(Marginal(axes, counts.reshape(sizes).astype(np.float64), variance))
         return found
-
-    @property
-    def label(self) -> str:
-        return f"Marginals ε={self.epsilon:g}"
-
-    @classmethod
-    def grid(cls, table: Table) -> Iterator[Marginals]:
-        if not table.schema.keep:
-            yield from (cls(epsilon=epsilon) for epsilon in EPSILON_GRID)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ The tree joins the pairs of attributes that depend most on each other. The libra
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib import import_module
@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 from sfumato.data import Table
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.budget import Budget, ticks
-from sfumato.methods.base import EPSILON_GRID, DPMethod
+from sfumato.methods.base import DPMethod
 from sfumato.methods.models.ancestral import BARELY, Link, sample
 from sfumato.methods.models.network import Attribute, BinnedCells
 from sfumato.methods.models.privbayes import counted_singly, release_of_rows, row_columns, rows_to_sample
+from sfumato.parameters import parameter
 from sfumato.privacy.claims import ApproximateDP
 from sfumato.privacy.loss import Approximate, Concentrated, exact
 from sfumato.release.release import Release
@@ -44,13 +45,11 @@ class MST(DPMethod):
     """
 
     name: ClassVar[str] = "mst"
+    title: ClassVar[str] = "MST"
     by_default: ClassVar[bool] = False
-    delta: float = 1e-9
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0 < exact(self.delta, "delta") < 1:
-            raise ParameterError(f"delta is {self.delta}; expected a number between 0 and 1")
+    delta: float = parameter(
+        default=1e-9, help="how likely the promise may fail", above=0, below=1, label=" δ={:g}", always=True
+    )
 
     @property
     def total(self) -> Concentrated:
@@ -70,15 +69,6 @@ class MST(DPMethod):
         found = np.zeros((rows_to_sample(attributes), len(columns)), dtype=np.int64)
         found[:, varying] = sample(attributes, links, len(found), budget.uniforms)
         return release_of_rows(self, table, found)
-
-    @property
-    def label(self) -> str:
-        return f"MST ε={self.epsilon:g} δ={self.delta:g}"
-
-    @classmethod
-    def grid(cls, table: Table) -> Iterator[MST]:
-        if not table.schema.keep:
-            yield from (cls(epsilon=epsilon) for epsilon in EPSILON_GRID)
 
 
 def _spanning_tree(cells: BinnedCells, budget: Budget) -> list[Edge]:

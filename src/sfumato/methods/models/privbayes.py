@@ -7,7 +7,7 @@ public number of rows: the score of a parent set is a whole number that one row 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from sfumato.data import Table
 from sfumato.data.keys import pack
-from sfumato.errors import ParameterError
 from sfumato.mechanisms.budget import Budget, ticks
-from sfumato.methods.base import EPSILON_GRID, DPMethod
+from sfumato.methods.base import DPMethod
 from sfumato.methods.models.ancestral import BARELY, Link, sample
 from sfumato.methods.models.network import Attribute, BinnedCells, Parents, candidates, combinations_of, even_starts
 from sfumato.methods.trees.regions import positions_of
+from sfumato.parameters import parameter
 from sfumato.release.boxes import Boxes
 from sfumato.release.release import Release
 
@@ -50,16 +50,13 @@ class PrivBayes(DPMethod):
     """
 
     name: ClassVar[str] = "privbayes"
-    degree: int | None = None
-    theta: float = 4
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        degree = self.degree
-        if degree is not None and (not isinstance(degree, int) or isinstance(degree, bool) or degree < 1):
-            raise ParameterError(f"degree is {degree!r}; expected a whole number of at least 1")
-        if isinstance(self.theta, bool) or not isinstance(self.theta, int | float) or not 0 < self.theta < np.inf:
-            raise ParameterError(f"theta is {self.theta!r}; expected a number above 0")
+    title: ClassVar[str] = "PrivBayes"
+    degree: int | None = parameter(
+        default=None, help="on how many others a column may depend", minimum=1, example=2, label=", degree {}"
+    )
+    theta: float = parameter(
+        default=4, help="rows per cell of a table, in units of its noise; 4 by default", above=0, label=", θ={:g}"
+    )
 
     def _release(self, table: Table, budget: Budget) -> Release:
         columns, varying = row_columns(table)
@@ -111,17 +108,6 @@ class PrivBayes(DPMethod):
             links.append(Link(child, parents, _fitted(counts, attribute, float(budget.variance(price)))))
         return links
 
-    @property
-    def label(self) -> str:
-        degree = "" if self.degree is None else f", degree {self.degree}"
-        theta = "" if self.theta == 4 else f", θ={self.theta:g}"
-        return f"PrivBayes ε={self.epsilon:g}{degree}{theta}"
-
-    @classmethod
-    def grid(cls, table: Table) -> Iterator[PrivBayes]:
-        if not table.schema.keep:
-            yield from (cls(epsilon=epsilon) for epsilon in EPSILON_GRID)
-
 
 def row_columns(table: Table) -> tuple[list[NDArray[np.integer]], list[int]]:
     """The positions of every attribute by cell, the sensitive one last, and which attributes can vary at all."""
@@ -143,17 +129,8 @@ def release_of_rows(method: DPMethod, table: Table, found: NDArray[np.int64]) ->
     flat = group.reshape(-1) * table.values + found[:, -1]
     counts = np.bincount(flat, minlength=len(first) * table.values)
     histograms = counts.reshape(-1, table.values).astype(np.float64)
-    weights = histograms.sum(axis=1)
-    return Release(
-        schema=table.schema.public(),
-        boxes=Boxes.of_points(points[first]),
-        weights=weights,
-        group_of=np.arange(len(first)),
-        histograms=histograms,
-        claim=method.claim,
-        provenance=method.provenance(),
-        deviation=np.sqrt(weights / table.values),
-    )
+    deviation = np.sqrt(histograms.sum(axis=1) / table.values)
+    return method.make_release(table, Boxes.of_points(points[first]), histograms, deviation=deviation)
 
 
 def counted_singly(

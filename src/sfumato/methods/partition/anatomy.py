@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.data import Table
-from sfumato.errors import ParameterError, UnsatisfiableError
+from sfumato.errors import UnsatisfiableError
 from sfumato.mechanisms.noise import Source
 from sfumato.methods.base import Method, refuse_kept_columns
+from sfumato.parameters import parameter
 from sfumato.privacy.claims import Syntactic
 from sfumato.privacy.requirements import DistinctLDiversity, LDiversity
 from sfumato.release.boxes import Boxes
@@ -36,12 +37,9 @@ class Anatomy(Method):
     """
 
     name: ClassVar[str] = "anatomy"
+    title: ClassVar[str] = "Anatomy"
     randomized: ClassVar[bool] = True
-    l: int
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.l, int) or isinstance(self.l, bool) or self.l < 2:
-            raise ParameterError(f"l is {self.l!r}; expected a whole number of at least 2")
+    l: int = parameter(help="how many different sensitive values a bucket has", minimum=2, example=3)
 
     def _publish(self, table: Table, source: Source) -> Release:
         refuse_kept_columns(table, "Anatomy takes rows apart; use Mondrian or another role")
@@ -55,25 +53,13 @@ class Anatomy(Method):
         point, value = _shuffled_rows(table, source)
         buckets = int(bucket_of_row.max()) + 1
         boxes, weights, group_of = _weighted_points(table, point, bucket_of_row)
-        histograms = np.bincount(bucket_of_row * table.values + value, minlength=buckets * table.values)
-        return Release(
-            schema=table.schema.public(),
-            boxes=boxes,
-            weights=weights,
-            group_of=group_of,
-            histograms=histograms.reshape(buckets, table.values).astype(np.float64),
-            claim=self.claim,
-            provenance=self.provenance(),
-            layout="buckets",
-        )
+        counts = np.bincount(bucket_of_row * table.values + value, minlength=buckets * table.values)
+        histograms = counts.reshape(buckets, table.values).astype(np.float64)
+        return self.make_release(table, boxes, histograms, weights=weights, group_of=group_of, layout="buckets")
 
     @property
     def claim(self) -> Syntactic:
         return Syntactic(requirements=(LDiversity(l=self.l), DistinctLDiversity(l=self.l)), buckets=True)
-
-    @property
-    def label(self) -> str:
-        return f"Anatomy l={self.l}"
 
     @classmethod
     def grid(cls, table: Table) -> Iterator[Anatomy]:

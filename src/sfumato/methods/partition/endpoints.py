@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -28,31 +27,15 @@ class Original(Method):
     """
 
     name: ClassVar[str] = "original"
+    title: ClassVar[str] = "Original table"
 
     def _publish(self, table: Table, source: Source) -> Release:
-        points = np.arange(len(table.points))
-        return Release(
-            schema=table.schema.public(),
-            boxes=Boxes.of_points(table.points),
-            weights=table.weights.astype(np.float64),
-            group_of=points,
-            histograms=table.histograms.astype(np.float64),
-            claim=self.claim,
-            provenance=self.provenance(),
-            kept=table.kept_rows(points),
-        )
+        boxes, histograms = Boxes.of_points(table.points), table.histograms.astype(np.float64)
+        return self.make_release(table, boxes, histograms, kept=table.kept_rows(np.arange(len(table.points))))
 
     @property
     def claim(self) -> NoGuarantee:
         return NoGuarantee(reason="these are the original rows")
-
-    @property
-    def label(self) -> str:
-        return "Original table"
-
-    @classmethod
-    def grid(cls, table: Table) -> Iterator[Original]:
-        yield cls()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,27 +49,13 @@ class FullSuppression(Method):
     """
 
     name: ClassVar[str] = "suppression"
+    title: ClassVar[str] = "Full suppression"
 
     def _publish(self, table: Table, source: Source) -> Release:
-        return Release(
-            schema=table.schema.public(),
-            boxes=Boxes.whole(table.schema.quasi),
-            weights=np.array([float(table.n)]),
-            group_of=np.zeros(1, dtype=np.int64),
-            histograms=table.overall[None, :].astype(np.float64),
-            claim=self.claim,
-            provenance=self.provenance(),
-            kept=table.kept_rows(np.zeros(len(table.points), dtype=np.int64)),
-        )
+        kept = table.kept_rows(np.zeros(len(table.points), dtype=np.int64))
+        overall = table.overall[None, :].astype(np.float64)
+        return self.make_release(table, Boxes.whole(table.schema.quasi), overall, kept=kept)
 
     @property
     def claim(self) -> Syntactic:
         return Syntactic(requirements=(TCloseness(t=0),))
-
-    @property
-    def label(self) -> str:
-        return "Full suppression"
-
-    @classmethod
-    def grid(cls, table: Table) -> Iterator[FullSuppression]:
-        yield cls()

@@ -6,8 +6,8 @@ rows, or exact quasi-identifiers with the sensitive values of each class detache
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal, get_args
 
@@ -19,6 +19,7 @@ from sfumato.errors import ParameterError
 from sfumato.mechanisms.noise import Source
 from sfumato.methods.base import Method, refuse_kept_columns
 from sfumato.methods.partition.partition import Cut, partition
+from sfumato.parameters import declarations, parameter
 from sfumato.privacy.claims import Syntactic
 from sfumato.privacy.requirements import DeltaDisclosure, KAnonymity, LDiversity, Requirement, TCloseness
 from sfumato.release.boxes import Boxes
@@ -31,6 +32,7 @@ L_GRID = (1.5, 2, 2.5, 3, 4, 5, 6, 8)
 T_GRID = (0.05, 0.075, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4)
 DELTA_GRID = (0.5, 1, 1.5, 2, 2.5)
 DISTANCE_NAMES = {"jensen-shannon": "JS", "equal": "EMD equal", "ordered": "EMD ordered", "hierarchical": "EMD tree"}
+SHORTHANDS: tuple[type[Requirement], ...] = (KAnonymity, LDiversity, TCloseness, DeltaDisclosure)
 FLOOR = 5
 """Classes below this size are not tried under requirements that do not bound the size themselves."""
 
@@ -56,30 +58,38 @@ class Mondrian(Method):
     distance: Literal["jensen-shannon", "equal", "ordered", "hierarchical"] = "equal"
     delta: float | None = None
     requirements: tuple[Requirement, ...] = ()
-    cut: Cut = "ncp"
-    recoding: Recoding = "generalize"
+    cut: Cut = parameter(
+        default="ncp", help="for the least information loss (ncp, the default), or at the median of the widest axis"
+    )
+    recoding: Recoding = parameter(
+        default="generalize",
+        help="generalized rows (the default), or exact quasi-identifiers with the sensitive values of each bucket",
+    )
 
     def __post_init__(self) -> None:
-        if self.cut not in get_args(Cut):
-            raise ParameterError(f"cut is {self.cut!r}; expected ncp or median")
-        if self.recoding not in get_args(Recoding):
-            raise ParameterError(f"recoding is {self.recoding!r}; expected generalize or bucketize")
+        super().__post_init__()
         if not self.all_requirements:
             raise ParameterError("mondrian needs at least one requirement, such as k=10")
 
     @cached_property
     def all_requirements(self) -> tuple[Requirement, ...]:
         """The shorthands and `requirements` together."""
-        short: list[Requirement] = []
-        if self.k is not None:
-            short.append(KAnonymity(k=self.k))
-        if self.l is not None:
-            short.append(LDiversity(l=self.l))
-        if self.t is not None:
-            short.append(TCloseness(t=self.t, distance=self.distance))
-        if self.delta is not None:
-            short.append(DeltaDisclosure(delta=self.delta))
+        fields = {kind: [item.name for item in declarations(kind)] for kind in SHORTHANDS}
+        short = [
+            kind(**{name: getattr(self, name) for name in names})
+            for kind, names in fields.items()
+            if getattr(self, names[0]) is not None
+        ]
         return (*short, *self.requirements)
+
+    @classmethod
+    def under(cls, requirements: Sequence[Requirement], **choices: Any) -> Mondrian:
+        """The setting under some requirements, each by its shorthand where it has one."""
+        short = [requirement for requirement in requirements if type(requirement) in SHORTHANDS]
+        others = tuple(requirement for requirement in requirements if requirement not in short)
+        return cls(
+            **{key: value for one in short for key, value in asdict(one).items()}, requirements=others, **choices
+        )
 
     def _publish(self, table: Table, source: Source) -> Release:
         if self.recoding == "bucketize":
@@ -89,17 +99,10 @@ class Mondrian(Method):
         generalize = self.recoding == "generalize"
         boxes = Boxes.around(table.points, class_of, classes) if generalize else Boxes.of_points(table.points)
         histograms = class_histograms(table, class_of, classes)
-        return Release(
-            schema=table.schema.public(),
-            boxes=boxes,
-            weights=histograms.sum(axis=1) if generalize else table.weights.astype(np.float64),
-            group_of=np.arange(classes) if generalize else class_of,
-            histograms=histograms,
-            claim=self.claim,
-            provenance=self.provenance(),
-            layout="rows" if generalize else "buckets",
-            kept=table.kept_rows(class_of),
-        )
+        if generalize:
+            return self.make_release(table, boxes, histograms, kept=table.kept_rows(class_of))
+        weights = table.weights.astype(np.float64)
+        return self.make_release(table, boxes, histograms, weights=weights, group_of=class_of, layout="buckets")
 
     @property
     def claim(self) -> Syntactic:

@@ -6,7 +6,6 @@ people with the same quasi-identifiers are a destination, and the sensitive valu
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -15,8 +14,10 @@ from numpy.typing import NDArray
 
 from sfumato.data import Table
 from sfumato.mechanisms.dirichlet import Calibration, Promise, Segments, Shape, Urn
+from sfumato.mechanisms.dirichlet.calibration import LARGEST_EPSILON
 from sfumato.mechanisms.noise import Source
-from sfumato.methods.base import EPSILON_GRID, Method, public_domain, refuse_kept_columns
+from sfumato.methods.base import PrivateMethod
+from sfumato.parameters import parameter
 from sfumato.privacy.claims import ProbabilisticDP
 from sfumato.release.boxes import Boxes
 from sfumato.release.release import Release
@@ -24,7 +25,7 @@ from sfumato.release.sampling import sampling_deviation
 
 
 @dataclass(frozen=True, kw_only=True)
-class Dirichlet(Method):
+class Dirichlet(PrivateMethod):
     """Exact quasi-identifiers, which are taken for public, with sensitive values drawn from data and prior.
 
     Claim: (ε, δ)-probabilistic differential privacy for replacing one person's sensitive value.
@@ -34,31 +35,18 @@ class Dirichlet(Method):
     """
 
     name: ClassVar[str] = "dirichlet"
-    randomized: ClassVar[bool] = True
-    epsilon: float
-    delta: float = 1e-6
-
-    def __post_init__(self) -> None:
-        Promise(epsilon=self.epsilon, delta=self.delta)
-
-    def publish(self, table: Table, source: Source | None = None) -> Release:
-        """The release, under no claim if the list of sensitive values was read off the rows."""
-        return public_domain(super().publish(table, source), table)
+    title: ClassVar[str] = "Dirichlet"
+    epsilon: float = parameter(
+        help="what the release may cost", above=0, maximum=LARGEST_EPSILON, example=1, label=" ε={:g}"
+    )
+    delta: float = parameter(
+        default=1e-6, help="how likely the promise may fail", above=0, below=1, label=" δ={:g}", always=True
+    )
 
     def _publish(self, table: Table, source: Source) -> Release:
-        refuse_kept_columns(table, f"{self.name} draws sensitive values anew; give the column another role")
         counts = self._drawn(table.histograms, source).astype(np.float64)
-        return Release(
-            schema=table.schema.public(),
-            boxes=Boxes.of_points(table.points),
-            weights=counts.sum(axis=1),
-            group_of=np.arange(len(counts)),
-            histograms=counts,
-            claim=self.claim,
-            provenance=self.provenance(),
-            deviation=sampling_deviation(counts),
-            exact_people=True,
-        )
+        boxes, deviation = Boxes.of_points(table.points), sampling_deviation(counts)
+        return self.make_release(table, boxes, counts, deviation=deviation, exact_people=True)
 
     def _drawn(self, histograms: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
         """A histogram for every point, drawn from its own and the prior, with as many people."""
@@ -77,12 +65,3 @@ class Dirichlet(Method):
     @property
     def claim(self) -> ProbabilisticDP:
         return ProbabilisticDP(epsilon=self.epsilon, failing=self.delta)
-
-    @property
-    def label(self) -> str:
-        return f"Dirichlet ε={self.epsilon:g} δ={self.delta:g}"
-
-    @classmethod
-    def grid(cls, table: Table) -> Iterator[Dirichlet]:
-        if not table.schema.keep:
-            yield from (cls(epsilon=epsilon) for epsilon in EPSILON_GRID)

@@ -17,7 +17,8 @@ from sfumato.errors import ParameterError
 from sfumato.mechanisms.channels import CHANNELS, Channel, make_channel
 from sfumato.mechanisms.channels.kernel import Kernel
 from sfumato.mechanisms.noise import Source
-from sfumato.methods.base import EPSILON_GRID, Method, public_domain, refuse_kept_columns
+from sfumato.methods.base import EPSILON_GRID, PrivateMethod
+from sfumato.parameters import parameter
 from sfumato.privacy.claims import LocalDP
 from sfumato.privacy.loss import exact
 from sfumato.release.boxes import Boxes
@@ -30,7 +31,7 @@ PER_STEP = tuple(name for name, kind in CHANNELS.items() if issubclass(kind, Ker
 
 
 @dataclass(frozen=True, kw_only=True)
-class LocalNoise(Method):
+class LocalNoise(PrivateMethod):
     """Exact quasi-identifiers with sensitive values that each got noise of their own.
 
     `epsilon` protects any value from any other; geometric and Laplace noise spread it evenly over the axis, so that
@@ -43,37 +44,22 @@ class LocalNoise(Method):
     """
 
     name: ClassVar[str] = "local"
-    randomized: ClassVar[bool] = True
-    epsilon: float
-    mechanism: str = "randomized-response"
-
-    def __post_init__(self) -> None:
-        exact(self.epsilon)
-        if self.mechanism not in MECHANISMS:
-            raise ParameterError(f"mechanism is {self.mechanism!r}; expected one of {', '.join(MECHANISMS)}")
-
-    def publish(self, table: Table, source: Source | None = None) -> Release:
-        """The release, under no claim if the list of sensitive values was read off the rows."""
-        return public_domain(super().publish(table, source), table)
+    title: ClassVar[str] = "Local"
+    mechanism: str = parameter(
+        default="randomized-response",
+        choices=MECHANISMS,
+        help="the noise: randomized-response by default, or one that keeps near values near",
+    )
 
     def _publish(self, table: Table, source: Source) -> Release:
-        refuse_kept_columns(table, f"{self.name} would link it to people; give the column another role")
         channel = self.channel(table.schema.sensitive)
         values = np.repeat(table.cell_value.astype(np.int64), table.cell_weight)
         point = np.repeat(table.cell_point.astype(np.int64), table.cell_weight)
         cells = point * channel.size + channel.perturb(values, source)
         counts = np.bincount(cells, minlength=len(table.points) * channel.size).reshape(-1, channel.size)
-        return Release(
-            schema=table.schema.public(),
-            boxes=Boxes.of_points(table.points),
-            weights=table.weights.astype(np.float64),
-            group_of=np.arange(len(table.points)),
-            histograms=counts.astype(np.float64),
-            claim=replace(self.claim, per_step=channel.claim.per_step),
-            provenance=self.provenance(),
-            exact_people=True,
-            channel=channel,
-        )
+        claim = replace(self.claim, per_step=channel.claim.per_step)
+        boxes, histograms = Boxes.of_points(table.points), counts.astype(np.float64)
+        return self.make_release(table, boxes, histograms, claim=claim, exact_people=True, channel=channel)
 
     def channel(self, sensitive: Axis) -> Channel:
         """The noise that a value of the sensitive column gets."""
@@ -105,10 +91,8 @@ class LocalNoise(Method):
 
     @classmethod
     def grid(cls, table: Table) -> Iterator[LocalNoise]:
-        if table.schema.keep:
-            return
-        sensitive = table.schema.sensitive
-        yield from (cls(epsilon=epsilon) for epsilon in EPSILON_GRID)
-        if isinstance(sensitive, NumericAxis) and not sensitive.nullable and sensitive.size > 1:
+        yield from super().grid(table)
+        sensitive, spaced = table.schema.sensitive, not table.schema.keep
+        if spaced and isinstance(sensitive, NumericAxis) and not sensitive.nullable and sensitive.size > 1:
             steps = sensitive.size - 1
             yield from (cls(epsilon=float(exact(unit) * steps), mechanism="geometric") for unit in EPSILON_GRID)

@@ -8,7 +8,7 @@ Max, the rows that belong to the commonest class of their child; the classes are
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.data import Table
-from sfumato.errors import ParameterError
 from sfumato.mechanisms.budget import Budget, ticks
-from sfumato.methods.base import EPSILON_GRID, DPMethod
+from sfumato.methods.base import DPMethod
 from sfumato.methods.trees.regions import boxes_of_positions, positions_of
+from sfumato.parameters import parameter
 from sfumato.release.release import Release
 from sfumato.schema import Axis
 from sfumato.schema.taxonomy import Node
@@ -117,12 +117,10 @@ class DiffGen(DPMethod):
     """
 
     name: ClassVar[str] = "diffgen"
-    h: int = 10
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not (type(self.h) is int and 1 <= self.h <= MOST_SPECIALIZATIONS):
-            raise ParameterError(f"h is {self.h!r}; expected a whole number from 1 to {MOST_SPECIALIZATIONS:,}")
+    title: ClassVar[str] = "DiffGen"
+    h: int = parameter(
+        default=10, help="how many specializations", minimum=1, maximum=MOST_SPECIALIZATIONS, always=True
+    )
 
     def _release(self, table: Table, budget: Budget) -> Release:
         columns = positions_of(table).T
@@ -200,26 +198,9 @@ class DiffGen(DPMethod):
         hi = [
             np.append(begin[1:], axis.positions)[each] - 1 for axis, begin, each in zip(axes, starts, part, strict=True)
         ]
-        return Release(
-            schema=table.schema.public(),
-            boxes=boxes_of_positions(np.column_stack(lo), np.column_stack(hi), axes),
-            weights=histograms.sum(axis=1),
-            group_of=np.arange(len(found)),
-            histograms=histograms,
-            claim=self.claim,
-            provenance=self.provenance(),
-            layout="counts",
-            deviation=np.full(len(found), math.sqrt(variance)),
-        )
-
-    @property
-    def label(self) -> str:
-        return f"DiffGen ε={self.epsilon:g} h={self.h}"
-
-    @classmethod
-    def grid(cls, table: Table) -> Iterator[DiffGen]:
-        if not table.schema.keep:
-            yield from (cls(epsilon=epsilon) for epsilon in EPSILON_GRID)
+        boxes = boxes_of_positions(np.column_stack(lo), np.column_stack(hi), axes)
+        deviation = np.full(len(found), math.sqrt(variance))
+        return self.make_release(table, boxes, histograms, layout="counts", deviation=deviation)
 
 
 def _offered(values: Sequence[Value], classes: int) -> list[Value]:

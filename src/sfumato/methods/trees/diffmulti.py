@@ -8,21 +8,20 @@ shared out by noisy counts; a leaf spends all that its own path has left.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.data import Table
-from sfumato.errors import ParameterError
 from sfumato.mechanisms.budget import Budget, ticks
-from sfumato.methods.base import EPSILON_GRID, DPMethod
+from sfumato.methods.base import DPMethod
 from sfumato.methods.trees.dividing import CLASSES, DISCERNIBILITY, PENALTY, PENALTY_SCALE, PURITY
 from sfumato.methods.trees.noisy_tree import Level, release_of_levels
 from sfumato.methods.trees.regions import Ground, Regions
+from sfumato.parameters import parameter
 from sfumato.release.release import Release
 
 Utility = Literal["dm", "ncp", "max", "purity"]
@@ -71,18 +70,15 @@ class DiffMulti(DPMethod):
     """
 
     name: ClassVar[str] = "diffmulti"
-    h: int
-    utility: Utility = "max"
-    levels: int | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not (type(self.h) is int and 1 <= self.h <= MOST_SPECIALIZATIONS):
-            raise ParameterError(f"h is {self.h!r}; expected a whole number from 1 to {MOST_SPECIALIZATIONS:,}")
-        if self.utility not in get_args(Utility):
-            raise ParameterError(f"utility is {self.utility!r}; expected {', '.join(get_args(Utility))}")
-        if self.levels is not None and not (type(self.levels) is int and 1 <= self.levels <= MOST_LEVELS):
-            raise ParameterError(f"levels is {self.levels!r}; expected a whole number from 1 to {MOST_LEVELS}")
+    title: ClassVar[str] = "DiffMulti"
+    variants: ClassVar[tuple[dict[str, Any], ...]] = ({"utility": "dm"}, {"utility": "max"})
+    h: int = parameter(help="how many specializations", minimum=1, maximum=MOST_SPECIALIZATIONS, example=1000)
+    utility: Utility = parameter(
+        default="max", help="what cuts are chosen for; max by default", label=" {}", always=True
+    )
+    levels: int | None = parameter(
+        default=None, help="how often a record is specialized at most", minimum=1, maximum=MOST_LEVELS
+    )
 
     @property
     def longest_path(self) -> int:
@@ -133,17 +129,6 @@ class DiffMulti(DPMethod):
             candidates.scores, candidates.starts, price, sensitivity=PENALTY_SCALE if kind == PENALTY else 1
         )
         return candidates.axis[best], candidates.position[best]
-
-    @property
-    def label(self) -> str:
-        levels = "" if self.levels is None else f" levels={self.levels}"
-        return f"DiffMulti ε={self.epsilon:g} h={self.h} {self.utility}{levels}"
-
-    @classmethod
-    def grid(cls, table: Table) -> Iterator[DiffMulti]:
-        if not table.schema.keep:
-            for epsilon in EPSILON_GRID:
-                yield from (cls(epsilon=epsilon, h=1000, utility=utility) for utility in ("dm", "max"))
 
 
 def _combined(

@@ -8,7 +8,7 @@ the second half counts the sensitive values in each part.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from sfumato.data import Table
 from sfumato.mechanisms.budget import Budget, ticks
-from sfumato.methods.base import EPSILON_GRID, DPMethod
+from sfumato.methods.base import DPMethod
 from sfumato.methods.models.network import even_starts
 from sfumato.methods.trees.regions import boxes_of_positions, positions_of
 from sfumato.release.release import Release
@@ -92,6 +92,7 @@ class DPCube(DPMethod):
     """
 
     name: ClassVar[str] = "dpcube"
+    title: ClassVar[str] = "DPCube"
 
     def _release(self, table: Table, budget: Budget) -> Release:
         starts = step_starts(table.schema.quasi)
@@ -124,26 +125,10 @@ class DPCube(DPMethod):
         hi = np.column_stack(
             [np.append(begin, axes[i].positions)[tree.hi[parts, i] + 1] - 1 for i, begin in enumerate(starts)]
         )
-        return Release(
-            schema=table.schema.public(),
-            boxes=boxes_of_positions(lo, hi, axes),
-            weights=histograms.sum(axis=1),
-            group_of=np.arange(len(parts)),
-            histograms=histograms,
-            claim=self.claim,
-            provenance=self.provenance(),
-            layout="counts",
-            deviation=np.full(len(parts), math.sqrt(noise)),
+        deviation = np.full(len(parts), math.sqrt(noise))
+        return self.make_release(
+            table, boxes_of_positions(lo, hi, axes), histograms, layout="counts", deviation=deviation
         )
-
-    @property
-    def label(self) -> str:
-        return f"DPCube ε={self.epsilon:g}"
-
-    @classmethod
-    def grid(cls, table: Table) -> Iterator[DPCube]:
-        if not table.schema.keep:
-            yield from (cls(epsilon=epsilon) for epsilon in EPSILON_GRID)
 
 
 def step_starts(axes: Sequence[Axis]) -> list[NDArray[np.int64]]:

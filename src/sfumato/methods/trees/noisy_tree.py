@@ -82,14 +82,5 @@ def release_of_levels(method: DPMethod, levels: list[Level]) -> Release:
     noisy = np.concatenate([level.histograms for level in levels]).astype(np.float64)
     histograms = histograms_with_totals(noisy if agreed.shape[1] == 1 else agreed[leaf], totals)
     leaves = joined([level.regions[~level.inner] for level in levels])
-    return Release(
-        schema=leaves.ground.table.schema.public(),
-        boxes=leaves.boxes,
-        weights=histograms.sum(axis=1),
-        group_of=np.arange(len(totals)),
-        histograms=histograms,
-        claim=method.claim,
-        provenance=method.provenance(),
-        layout="counts",
-        deviation=np.sqrt(np.concatenate([level.cell_variance for level in levels])),
-    )
+    deviation = np.sqrt(np.concatenate([level.cell_variance for level in levels]))
+    return method.make_release(leaves.ground.table, leaves.boxes, histograms, layout="counts", deviation=deviation)

@@ -8,7 +8,6 @@ more than about three of them: privtree.proof.md has the exact sum for discrete 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -18,7 +17,7 @@ import numpy as np
 from sfumato.data import Table
 from sfumato.mechanisms.budget import Budget, ticks
 from sfumato.mechanisms.noise import Source
-from sfumato.methods.base import EPSILON_GRID, DPMethod
+from sfumato.methods.base import DPMethod
 from sfumato.methods.trees.noisy_tree import release_of_levels, under_one_root
 from sfumato.methods.trees.regions import Ground, Regions, joined
 from sfumato.methods.trees.spatial_tree import middles, widest_axes
@@ -41,6 +40,7 @@ class PrivTree(DPMethod):
     """
 
     name: ClassVar[str] = "privtree"
+    title: ClassVar[str] = "PrivTree"
 
     def _release(self, table: Table, budget: Budget) -> Release:
         whole = Regions.whole(Ground.of(table, taxonomies=False))
@@ -49,15 +49,6 @@ class PrivTree(DPMethod):
         noise = budget.variance(budget.left)
         histograms = budget.counts(leaves.histograms(), budget.left)  # proof: leaf-histograms
         return release_of_levels(self, under_one_root(whole, leaves, histograms, noise))
-
-    @property
-    def label(self) -> str:
-        return f"PrivTree ε={self.epsilon:g}"
-
-    @classmethod
-    def grid(cls, table: Table) -> Iterator[PrivTree]:
-        if not table.schema.keep:
-            yield from (cls(epsilon=epsilon) for epsilon in EPSILON_GRID)
 
 
 @dataclass(frozen=True)

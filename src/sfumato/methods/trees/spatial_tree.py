@@ -9,21 +9,19 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.data import Table
-from sfumato.errors import ParameterError
 from sfumato.mechanisms.budget import Budget, ticks
-from sfumato.methods.base import EPSILON_GRID, DPMethod
+from sfumato.methods.base import DPMethod
 from sfumato.methods.trees.dividing import BALANCE
 from sfumato.methods.trees.noisy_tree import Level, release_of_levels
 from sfumato.methods.trees.regions import Ground, Regions
+from sfumato.parameters import parameter
 from sfumato.release.release import Release
 
 TALLEST = 24
@@ -43,12 +41,9 @@ ROWS_PER_LEAF = 40
 class SpatialTree(DPMethod):
     """A tree of halved boxes; `height` levels of cuts, chosen from a private number of rows if not given."""
 
-    height: int | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.height is not None and not (type(self.height) is int and 0 <= self.height <= TALLEST):
-            raise ParameterError(f"height is {self.height!r}; expected a whole number from 0 to {TALLEST}")
+    height: int | None = parameter(
+        default=None, help="how many levels of cuts; by default chosen privately", minimum=0, maximum=TALLEST, example=6
+    )
 
     @abstractmethod
     def private_levels(self, height: int) -> int:
@@ -100,16 +95,6 @@ class SpatialTree(DPMethod):
         offers[each, axis] = regions.offers()[each, axis]
         candidates = regions.scores(offers, BALANCE)
         return candidates.position[budget.choose(candidates.scores, candidates.starts, price)]  # proof: medians
-
-    @property
-    def label(self) -> str:
-        height = "" if self.height is None else f" height={self.height}"
-        return f"{self.name} ε={self.epsilon:g}{height}"
-
-    @classmethod
-    def grid(cls, table: Table) -> Iterator[Self]:
-        if not table.schema.keep:
-            yield from (cls(epsilon=epsilon) for epsilon in EPSILON_GRID)
 
 
 def automatic_height(rows: int, epsilon: float) -> int:

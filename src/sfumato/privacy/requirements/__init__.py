@@ -5,30 +5,29 @@ from __future__ import annotations
 from typing import Any
 
 from sfumato.errors import ReleaseError
-from sfumato.privacy.requirements.alpha_k import AlphaK
-from sfumato.privacy.requirements.base import Population, Requirement
-from sfumato.privacy.requirements.beta_likeness import BetaLikeness
-from sfumato.privacy.requirements.delta_disclosure import DeltaDisclosure
-from sfumato.privacy.requirements.k_anonymity import KAnonymity
-from sfumato.privacy.requirements.l_diversity import (
-    DistinctLDiversity,
-    EntropyLDiversity,
-    LDiversity,
-    RecursiveLDiversity,
-)
-from sfumato.privacy.requirements.t_closeness import TCloseness
+from sfumato.privacy.requirements.alpha_k import AlphaK as AlphaK
+from sfumato.privacy.requirements.base import Population as Population
+from sfumato.privacy.requirements.base import Requirement as Requirement
+from sfumato.privacy.requirements.beta_likeness import BetaLikeness as BetaLikeness
+from sfumato.privacy.requirements.delta_disclosure import DeltaDisclosure as DeltaDisclosure
+from sfumato.privacy.requirements.k_anonymity import KAnonymity as KAnonymity
+from sfumato.privacy.requirements.l_diversity import DistinctLDiversity as DistinctLDiversity
+from sfumato.privacy.requirements.l_diversity import EntropyLDiversity as EntropyLDiversity
+from sfumato.privacy.requirements.l_diversity import LDiversity as LDiversity
+from sfumato.privacy.requirements.l_diversity import RecursiveLDiversity as RecursiveLDiversity
+from sfumato.privacy.requirements.t_closeness import TCloseness as TCloseness
 
 REQUIREMENTS: dict[str, type[Requirement]] = {
     kind.name: kind
     for kind in (
         KAnonymity,
+        AlphaK,
         LDiversity,
         DistinctLDiversity,
         EntropyLDiversity,
         RecursiveLDiversity,
         TCloseness,
         DeltaDisclosure,
-        AlphaK,
         BetaLikeness,
     )
 }
@@ -46,20 +45,3 @@ def parse_requirement(spec: dict[str, Any]) -> Requirement:
         return kind(**parameters)
     except TypeError as error:
         raise ReleaseError(f"{spec!r} lacks parameters of {kind.name}, or has others") from error
-
-
-__all__ = [
-    "REQUIREMENTS",
-    "AlphaK",
-    "BetaLikeness",
-    "DeltaDisclosure",
-    "DistinctLDiversity",
-    "EntropyLDiversity",
-    "KAnonymity",
-    "LDiversity",
-    "Population",
-    "RecursiveLDiversity",
-    "Requirement",
-    "TCloseness",
-    "parse_requirement",
-]

@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.privacy.requirements.base import ROUNDING, Counts, Population, Requirement, expect, is_number, is_whole
+from sfumato.parameters import parameter
+from sfumato.privacy.requirements.base import ROUNDING, Counts, Population, Requirement
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,13 +17,8 @@ class AlphaK(Requirement):
     """At least `k` rows, of which no sensitive value takes more than `alpha`."""
 
     name: ClassVar[str] = "(alpha,k)-anonymity"
-    alpha: float
-    k: int
-
-    def __post_init__(self) -> None:
-        share = is_number(self.alpha) and 0 < self.alpha <= 1
-        expect(share, f"alpha is {self.alpha!r}; expected a share above 0 and at most 1")
-        expect(is_whole(self.k) and self.k >= 1, f"k is {self.k!r}; expected a whole number of at least 1")
+    alpha: float = parameter(help="the largest share of a sensitive value in a class", above=0, maximum=1, example=0.5)
+    k: int = parameter(help="at least this many people in a class", minimum=1, example=10)
 
     @property
     def smallest_class(self) -> int:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.errors import ParameterError
+from sfumato.parameters import check_parameters
 from sfumato.privacy.distances import shares
 from sfumato.schema import Axis
 
 Counts = NDArray[np.int64] | NDArray[np.float64]
-
-LARGEST_PARAMETER = 1e12
 
 ROUNDING = 1e-9
 """Slack for comparisons of real numbers, far below what one row can change."""
@@ -36,9 +34,17 @@ class Population:
 
 @dataclass(frozen=True, kw_only=True)
 class Requirement(ABC):
-    """A condition on the histogram of the sensitive attribute in a class."""
+    """A condition on the histogram of the sensitive attribute in a class.
+
+    On the command line it is asked for by the option of its first field. Requirements with the same first field are
+    told apart by their `form`; the first one registered is meant unless another is named.
+    """
 
     name: ClassVar[str]
+    form: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
 
     @abstractmethod
     def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
@@ -55,26 +61,8 @@ class Requirement(ABC):
 
     def spec(self) -> dict[str, Any]:
         """The requirement as `release.json` spells it."""
-        values = {key: value.item() if isinstance(value, np.generic) else value for key, value in asdict(self).items()}
-        return {"requirement": self.name, **values}
+        return {"requirement": self.name, **asdict(self)}
 
     def __str__(self) -> str:
         values = ", ".join(f"{key}={value}" for key, value in asdict(self).items())
         return f"{self.name} ({values})"
-
-
-def expect(condition: bool, message: str) -> None:
-    """Refuse a parameter out of range."""
-    if not condition:
-        raise ParameterError(message)
-
-
-def is_whole(value: object) -> bool:
-    """Whether a parameter is a whole number of a size that can be computed with."""
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    return whole and abs(int(cast(int, value))) <= LARGEST_PARAMETER
-
-
-def is_number(value: object) -> bool:
-    """Whether a parameter is a number of a size that can be computed with."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST_PARAMETER

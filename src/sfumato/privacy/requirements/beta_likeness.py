@@ -8,8 +8,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.parameters import parameter
 from sfumato.privacy.distances import shares
-from sfumato.privacy.requirements.base import ROUNDING, Counts, Population, Requirement, expect, is_number
+from sfumato.privacy.requirements.base import ROUNDING, Counts, Population, Requirement
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,12 +18,8 @@ class BetaLikeness(Requirement):
     """(p_s − q_s)/q_s ≤ `beta` for every sensitive value s; if `enhanced`, also ≤ −ln q_s."""
 
     name: ClassVar[str] = "beta-likeness"
-    beta: float
-    enhanced: bool = False
-
-    def __post_init__(self) -> None:
-        expect(is_number(self.beta) and self.beta > 0, f"beta is {self.beta!r}; expected a number above 0")
-        expect(isinstance(self.enhanced, bool), f"enhanced is {self.enhanced!r}; expected true or false")
+    beta: float = parameter(help="how much more frequent a value may be than in the table", above=0, example=2)
+    enhanced: bool = parameter(default=False, help="bound the gain of frequent values more tightly")
 
     def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
         occurring = population.counts > 0

@@ -8,8 +8,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.parameters import parameter
 from sfumato.privacy.distances import shares
-from sfumato.privacy.requirements.base import ROUNDING, Counts, Population, Requirement, expect, is_number
+from sfumato.privacy.requirements.base import ROUNDING, Counts, Population, Requirement
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,10 +18,7 @@ class DeltaDisclosure(Requirement):
     """|ln(p_s / q_s)| ≤ `delta` for every sensitive value s of the table; a value absent from a class fails."""
 
     name: ClassVar[str] = "delta-disclosure"
-    delta: float
-
-    def __post_init__(self) -> None:
-        expect(is_number(self.delta) and self.delta >= 0, f"delta is {self.delta!r}; expected a number of at least 0")
+    delta: float = parameter(help="the largest log ratio of a share to that in the table", minimum=0, example=1)
 
     def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
         occurring = population.counts > 0

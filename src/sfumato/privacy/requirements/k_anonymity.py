@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.privacy.requirements.base import ROUNDING, Counts, Population, Requirement, expect, is_whole
+from sfumato.parameters import parameter
+from sfumato.privacy.requirements.base import ROUNDING, Counts, Population, Requirement
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,10 +17,7 @@ class KAnonymity(Requirement):
     """Every class has at least `k` rows."""
 
     name: ClassVar[str] = "k-anonymity"
-    k: int
-
-    def __post_init__(self) -> None:
-        expect(is_whole(self.k) and self.k >= 1, f"k is {self.k!r}; expected a whole number of at least 1")
+    k: int = parameter(help="at least this many people in a class", minimum=1, example=10)
 
     @property
     def smallest_class(self) -> int:

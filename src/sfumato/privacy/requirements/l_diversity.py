@@ -12,8 +12,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.parameters import parameter
 from sfumato.privacy.distances import shares
-from sfumato.privacy.requirements.base import ROUNDING, Counts, Population, Requirement, expect, is_number, is_whole
+from sfumato.privacy.requirements.base import ROUNDING, Counts, Population, Requirement
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,10 +22,8 @@ class LDiversity(Requirement):
     """The most frequent sensitive value has a share of at most 1/`l`; `l` may be fractional."""
 
     name: ClassVar[str] = "l-diversity"
-    l: float
-
-    def __post_init__(self) -> None:
-        expect(is_number(self.l) and self.l >= 1, f"l is {self.l!r}; expected a number of at least 1")
+    form: ClassVar[str] = "probabilistic"
+    l: float = parameter(help="how diverse the sensitive values of a class are", minimum=1, example=3)
 
     @property
     def smallest_class(self) -> int:
@@ -42,6 +41,7 @@ class DistinctLDiversity(LDiversity):
     """At least `l` different sensitive values in every class."""
 
     name: ClassVar[str] = "distinct l-diversity"
+    form: ClassVar[str] = "distinct"
 
     def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
         return np.asarray(np.count_nonzero(counts, axis=-1) >= self.l)
@@ -55,6 +55,7 @@ class EntropyLDiversity(LDiversity):
     """The entropy of the sensitive attribute in every class is at least ln `l`."""
 
     name: ClassVar[str] = "entropy l-diversity"
+    form: ClassVar[str] = "entropy"
 
     def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
         p = shares(counts)
@@ -70,12 +71,9 @@ class RecursiveLDiversity(LDiversity):
     """(c, ℓ)-diversity: r₁ < c (r_ℓ + … + r_m) with the counts in falling order."""
 
     name: ClassVar[str] = "recursive (c,l)-diversity"
-    l: int
-    c: float
-
-    def __post_init__(self) -> None:
-        expect(is_whole(self.l) and self.l >= 1, f"l is {self.l!r}; expected a whole number of at least 1")
-        expect(is_number(self.c) and self.c > 0, f"c is {self.c!r}; expected a number above 0")
+    form: ClassVar[str] = "recursive"
+    l: int = parameter(help="how diverse the sensitive values of a class are", minimum=1, example=3)
+    c: float = parameter(help="the factor by which the commonest value may outnumber the rest", above=0, example=2)
 
     def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
         falling = -np.sort(-counts, axis=-1)

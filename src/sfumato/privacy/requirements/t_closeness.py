@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, get_args
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.parameters import parameter
 from sfumato.privacy.distances import Distance, distance, shares
-from sfumato.privacy.requirements.base import ROUNDING, Counts, Population, Requirement, expect, is_number
+from sfumato.privacy.requirements.base import ROUNDING, Counts, Population, Requirement
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,13 +22,10 @@ class TCloseness(Requirement):
     """
 
     name: ClassVar[str] = "t-closeness"
-    t: float
-    distance: Distance = "equal"
-
-    def __post_init__(self) -> None:
-        expect(is_number(self.t) and self.t >= 0, f"t is {self.t!r}; expected a number of at least 0")
-        kinds = get_args(Distance)
-        expect(self.distance in kinds, f"distance is {self.distance!r}; expected one of {', '.join(kinds)}")
+    t: float = parameter(help="how far the sensitive values of a class may be from the table's", minimum=0, example=0.2)
+    distance: Distance = parameter(
+        default="equal", help="earth mover's with this ground distance, or Jensen-Shannon; equal by default"
+    )
 
     def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
         apart = distance(shares(counts), population.shares, population.axis, self.distance)

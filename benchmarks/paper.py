@@ -14,6 +14,7 @@ from benchmarks.timing import Result, at_most
 from sfumato.measures.attacks.naive_bayes import NaiveBayes
 from sfumato.measures.workloads import HalfDomainCounts, InformationLoss
 from sfumato.mechanisms.noise import SimulatedSource
+from sfumato.methods import DPMethod
 
 H = 1_000
 DIFFMULTI_H = (1_000, 5_000, 10_000)
@@ -51,7 +52,7 @@ def classification() -> list[Result]:
     learning = sf.Learning(learner="c4.5", presentation="generalized")
     eleven, four = adult.income_table(), adult.dpcube_table(adult.TRAINING_ROWS)
 
-    def accuracies(table: sf.Table, method: sf.DPMethod) -> list[float]:
+    def accuracies(table: sf.Table, method: DPMethod) -> list[float]:
         return [sf.cross_validate(table, method, learning, noise=seed).mean.release for seed in SEEDS]
 
     ours = sf.DiffMulti(epsilon=1.0, h=H, utility="purity")

@@ -24,7 +24,7 @@ from sfumato.errors import DataError, ParameterError
 from sfumato.measures.workloads.holdout import cross_validate, hold_out, split
 from sfumato.measures.workloads.learners import Learner
 from sfumato.measures.workloads.learning import Accuracies, HeldOut, Learning, Presentation
-from sfumato.measures.workloads.lesson import Lesson
+from sfumato.measures.workloads.training_set import TrainingSet
 from sfumato.methods import FullSuppression, Mondrian, Original
 from sfumato.privacy.claims import NoGuarantee
 from sfumato.release import Boxes, Release
@@ -75,7 +75,7 @@ def test_a_box_is_the_mean_of_its_points(case: ReleaseCase) -> None:
 
 
 def test_very_many_categories_are_taken_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(features, "MOST_INDICATORS", 2)
+    monkeypatch.setattr(features, "MAX_INDICATORS", 2)
     values = {"kind": "categorical", "values": ["a", "b", "c"]}
     axis = AxisCase("x", values, (("a",), ("b",), ("c",))).axis()
     boxes = Boxes.of_spans([[(0, 0, False)], [(1, 2, False)]])
@@ -125,7 +125,7 @@ def test_the_holder_is_the_heaviest_box_around_a_point(case: ReleaseCase) -> Non
         assert holder == min(around, key=lambda i: (-case.weights[i], i), default=-1)
 
 
-def slow_lesson(case: ReleaseCase) -> dict[Any, list[Fraction]]:
+def slow_training_set(case: ReleaseCase) -> dict[Any, list[Fraction]]:
     """Rows by class in every different box, each group's rows shared out by weight."""
     found: dict[Any, list[Fraction]] = {}
     for box, weight, group in zip(case.boxes, case.weights, case.groups, strict=True):
@@ -136,29 +136,29 @@ def slow_lesson(case: ReleaseCase) -> dict[Any, list[Fraction]]:
     return found
 
 
-def check_lesson(case: ReleaseCase) -> None:
-    lesson = Lesson.of_release(case.release)
-    expected = slow_lesson(case)
-    axes = range(lesson.boxes.lo.shape[1])
-    spans = [tuple(lesson.boxes.span(box, axis) for axis in axes) for box in range(len(lesson.boxes))]
+def check_training_set(case: ReleaseCase) -> None:
+    training = TrainingSet.of_release(case.release)
+    expected = slow_training_set(case)
+    axes = range(training.boxes.lo.shape[1])
+    spans = [tuple(training.boxes.span(box, axis) for axis in axes) for box in range(len(training.boxes))]
     assert sorted(spans) == sorted(expected)
-    for span, counts in zip(spans, lesson.counts, strict=True):
+    for span, counts in zip(spans, training.counts, strict=True):
         assert counts == pytest.approx([float(count) for count in expected[span]], abs=1e-9)
 
 
 @given(releases())
 @settings(max_examples=40)
 def test_a_release_teaches_the_rows_of_each_different_box(case: ReleaseCase) -> None:
-    check_lesson(case)
+    check_training_set(case)
 
 
-def test_a_lesson_that_forgets_to_share_out_a_group_would_be_found(people: TableCase) -> None:
+def test_a_training_set_that_forgets_to_share_out_a_group_would_be_found(people: TableCase) -> None:
     twice = made_of(people, [(as_box(point), 0, value) for point, value in people.people])
-    check_lesson(twice)
+    check_training_set(twice)
     whole_group = replace(twice.release, weights=np.full(len(twice.boxes), float(len(people.rows))))
     object.__setattr__(twice, "release", whole_group)
     with pytest.raises(AssertionError):
-        check_lesson(twice)
+        check_training_set(twice)
 
 
 @given(releases(), st.randoms(use_true_random=False))
@@ -173,7 +173,7 @@ def test_the_order_of_boxes_and_cutting_them_in_two_changes_nothing(case: Releas
         weights=release.weights[order] / 2,
         group_of=release.group_of[order],
     )
-    one, other = Lesson.of_release(release), Lesson.of_release(halves)
+    one, other = TrainingSet.of_release(release), TrainingSet.of_release(halves)
     assert all((a == b).all() for a, b in zip(one.boxes.arrays, other.boxes.arrays, strict=True))
     assert one.counts == pytest.approx(other.counts)
 
@@ -263,19 +263,19 @@ def test_learning_between_yes_and_no_when_never_never_occurs(threshold: Table) -
     """A class without weight is never predicted; negative counts are no rows."""
     boxes = [[(0, 4, False), ANY_COLOUR], [(5, 9, False), ANY_COLOUR], [(0, 9, False), (1, 1, False)]]
     release = release_of(threshold, boxes, [[49.5, -3, 0], [0.25, 50.25, -1], [-2, -1, 0]])
-    assert Lesson.of_release(release).counts.tolist() == [[49.5, 0, 0], [0.25, 50.25, 0]]
+    assert TrainingSet.of_release(release).counts.tolist() == [[49.5, 0, 0], [0.25, 50.25, 0]]
     for learner in LEARNERS:
         assert Learning(learner=learner).accuracy(threshold, release, threshold).release == 1.0
 
 
 def test_drawn_points_weigh_as_much_as_their_boxes(monkeypatch: pytest.MonkeyPatch) -> None:
-    lesson = Lesson.of_release(Mondrian(k=20).publish(small_table(300)))
+    training = TrainingSet.of_release(Mondrian(k=20).publish(small_table(300)))
     for most in (learning.EXAMPLES_DRAWN, 500):
         monkeypatch.setattr(learning, "EXAMPLES_DRAWN", most)
-        shown = Learning()._examples(lesson)
-        assert np.bincount(shown.classes, shown.weights) == pytest.approx(lesson.frequencies)
+        shown = Learning()._examples(training)
+        assert np.bincount(shown.classes, shown.weights) == pytest.approx(training.frequencies)
         assert len(shown.weights) < most
-        assert len(np.unique(shown.features, axis=0)) > len(lesson.boxes)
+        assert len(np.unique(shown.features, axis=0)) > len(training.boxes)
 
 
 def test_the_lower_bound_names_what_is_commonest_in_training() -> None:
@@ -332,8 +332,8 @@ def test_so_it_is_with_boosting(presentation: Presentation) -> None:
 def test_a_baseline_that_learns_from_something_else_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
     table = small_table()
     halved = replace(table, cell_weight=np.where(table.cell_value == 0, 1, 9 * table.cell_weight))
-    honest = Lesson.of_table
-    monkeypatch.setattr(learning.Lesson, "of_table", lambda _: honest(halved))
+    honest = TrainingSet.of_table
+    monkeypatch.setattr(learning.TrainingSet, "of_table", lambda _: honest(halved))
     with pytest.raises(AssertionError):
         check_ends(table, table, "c4.5", "drawn")
 

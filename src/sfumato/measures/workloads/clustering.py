@@ -6,6 +6,7 @@ themselves included, how often the two clusterings agree on whether the pair bel
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Literal, get_args
@@ -17,15 +18,21 @@ from sfumato.data import Table
 from sfumato.errors import ParameterError
 from sfumato.measures.measurement import Measure
 from sfumato.measures.workloads.base import Workload
-from sfumato.measures.workloads.bisecting import cluster
 from sfumato.measures.workloads.features import heaviest_holder, mean_features
+from sfumato.measures.workloads.learners import require_library
 from sfumato.release import Release
 from sfumato.release.boxes import Boxes
 from sfumato.schema import Axis, Schema
 
 Counts = Literal["published", "true"]
+Floats = NDArray[np.float64]
+Labels = Callable[[Floats], NDArray[np.int64]]
+
 CATEGORY = 0.5**0.5
 """Two different categories are then as far apart as the two ends of a number."""
+STARTS = 8
+DIGITS = 12
+"""Points that differ only beyond these decimals are one point."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,10 +77,39 @@ class MatchPoint(Workload):
         if self.counts == "true":
             weights = np.bincount(holder[held], table.weights[held], len(boxes)).astype(np.float64)
         features = _features(table.schema.quasi, boxes)
-        clustering = cluster(features, weights, self.clusters)
-        labels = clustering.labels(_features(table.schema.quasi, Boxes.of_points(table.points)))
-        labels[held] = clustering.labels(features)[holder[held]]
+        labels_of = cluster(features, weights, self.clusters)
+        labels = labels_of(_features(table.schema.quasi, Boxes.of_points(table.points)))
+        labels[held] = labels_of(features)[holder[held]]
         return labels
+
+
+def cluster(features: Floats, weights: Floats, clusters: int) -> Labels:
+    """Bisecting k-means on weighted points: what tells the cluster of any point, the first one's being 0.
+
+    The cluster with the largest spread is split until there are enough, or as many as different points. Points are
+    sorted first and starts drawn from a fixed seed: two clusterings differ because their data does, not by luck.
+    """
+    require_library()
+    from sklearn.cluster import BisectingKMeans
+    from threadpoolctl import threadpool_limits
+
+    occupied = weights > 0
+    points, place = np.unique(np.round(features[occupied], DIGITS), axis=0, return_inverse=True)
+    if len(points) < 2:
+        return lambda asked: np.zeros(len(asked), dtype=np.int64)
+    model = BisectingKMeans(min(clusters, len(points)), random_state=0, n_init=STARTS)
+    # Threads would add up in an order of their own.
+    with threadpool_limits(limits=1):
+        model.fit(points, sample_weight=np.bincount(place.reshape(-1), weights[occupied]))
+        first = np.unique(model.predict(points), return_index=True)
+    number = np.zeros(model.n_clusters, dtype=np.int64)
+    number[first[0][np.argsort(first[1])]] = np.arange(len(first[0]))
+
+    def labels(asked: Floats) -> NDArray[np.int64]:
+        with threadpool_limits(limits=1):
+            return np.asarray(number[model.predict(np.round(asked, DIGITS))])
+
+    return labels
 
 
 def match_point(one: NDArray[np.int64], other: NDArray[np.int64], weights: NDArray[np.int64]) -> float:
@@ -95,7 +131,7 @@ def clusters_of_points(table: Table, clusters: int = 2) -> NDArray[np.int64]:
 
     def find() -> NDArray[np.int64]:
         features = _features(table.schema.quasi, Boxes.of_points(table.points))
-        return cluster(features, table.weights.astype(np.float64), clusters).labels(features)
+        return cluster(features, table.weights.astype(np.float64), clusters)(features)
 
     found: NDArray[np.int64] = table.remember((clusters_of_points, clusters), find)
     return found
@@ -128,7 +164,7 @@ def _with_clusters(schema: Schema, clusters: int) -> Schema:
     return Schema.parse({**spec, "columns": columns})
 
 
-def _features(axes: tuple[Axis, ...], boxes: Boxes) -> NDArray[np.float64]:
+def _features(axes: tuple[Axis, ...], boxes: Boxes) -> Floats:
     return mean_features(axes, boxes, indicator=CATEGORY)
 
 

@@ -18,7 +18,7 @@ from sfumato.schema import MISSING, Axis
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
-MOST_INDICATORS = 64
+MAX_INDICATORS = 64
 """An axis with more categories than this is taken in the order of its taxonomy."""
 MIDDLE = 0.5
 
@@ -29,7 +29,7 @@ def mean_features(axes: Sequence[Axis], boxes: Boxes, indicator: float = 1.0) ->
     for position, axis in enumerate(axes):
         lo, hi, missing = (side[:, position].astype(np.int64) for side in boxes.arrays)
         width = boxes.widths[:, position]
-        if axis.kind == "numeric" or axis.size > MOST_INDICATORS:
+        if axis.kind == "numeric" or axis.size > MAX_INDICATORS:
             parts += [_sum_of_positions(axis, lo, hi, missing) / width]
         else:
             codes = np.arange(axis.size)[:, None]

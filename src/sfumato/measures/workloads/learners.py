@@ -21,9 +21,9 @@ from sfumato.errors import ParameterError
 
 Learner = Literal["c4.5", "id3", "svm", "boosting"]
 Predictor = Callable[["NDArray[np.float64]"], "NDArray[np.int64]"]
-INSTALL = 'learning and its measures need scikit-learn; install it with: pip install "sfumato[learning]"'
+INSTALL = 'learning, clustering and their measures need scikit-learn; install it with: pip install "sfumato[learning]"'
 
-LEAST_LEAF = 2.0
+MIN_LEAF = 2.0
 CONFIDENCE = 0.25
 SLACK = 0.1
 """C4.5's defaults: rows in a leaf, confidence level of pruning, and errors by which a leaf may be worse."""
@@ -43,26 +43,31 @@ class Examples:
 
 def learn(learner: Learner, examples: Examples, seed: int) -> Predictor:
     """A function from features to the class that is predicted there; there must be examples of two classes."""
+    require_library()
+    return _LEARNERS[learner](examples, seed)
+
+
+def require_library() -> None:
+    """Say what to install where scikit-learn is missing."""
     try:
         import sklearn  # noqa: F401
     except ImportError as error:
         raise ParameterError(INSTALL) from error
-    return _LEARNERS[learner](examples, seed)
 
 
 def _c45(examples: Examples, seed: int) -> Predictor:
-    share = min(LEAST_LEAF * (1 - ROUNDING) / examples.weights.sum(), 0.5)
-    tree = _grown(examples, seed, min_weight_fraction_leaf=share)
+    share = min(MIN_LEAF * (1 - ROUNDING) / examples.weights.sum(), 0.5)
+    tree = _grow_tree(examples, seed, min_weight_fraction_leaf=share)
     prediction = tree.classes_[pruned_predictions(tree.tree_)]
     return lambda features: np.asarray(prediction[tree.apply(features)])
 
 
 def _id3(examples: Examples, seed: int) -> Predictor:
-    tree = _grown(examples, seed)
+    tree = _grow_tree(examples, seed)
     return lambda features: np.asarray(tree.predict(features))
 
 
-def _grown(examples: Examples, seed: int, **settings: float) -> Any:
+def _grow_tree(examples: Examples, seed: int, **settings: float) -> Any:
     from sklearn.tree import DecisionTreeClassifier
 
     tree = DecisionTreeClassifier(criterion="entropy", random_state=seed, **settings)

@@ -19,7 +19,7 @@ from sfumato.measures.measurement import Measure
 from sfumato.measures.workloads.base import Workload
 from sfumato.measures.workloads.features import heaviest_holder, mean_features, points_inside
 from sfumato.measures.workloads.learners import Examples, Learner, learn
-from sfumato.measures.workloads.lesson import Lesson
+from sfumato.measures.workloads.training_set import TrainingSet
 from sfumato.release import Release
 from sfumato.release.boxes import Boxes
 
@@ -68,42 +68,42 @@ class Learning:
         original = replace(self, presentation="drawn")
         return Accuracies(
             lower=_accuracy(test, np.full(len(test.points), train.overall.argmax())),
-            release=_accuracy(test, self._predicted(Lesson.of_release(release), test, release)),
+            release=_accuracy(test, self._predict(TrainingSet.of_release(release), test, release)),
             baseline=train.remember(
-                (original, test), lambda: _accuracy(test, original._predicted(Lesson.of_table(train), test))
+                (original, test), lambda: _accuracy(test, original._predict(TrainingSet.of_table(train), test))
             ),
         )
 
-    def _predicted(self, lesson: Lesson, test: Table, release: Release | None = None) -> NDArray[np.int64]:
+    def _predict(self, training: TrainingSet, test: Table, release: Release | None = None) -> NDArray[np.int64]:
         """The class predicted at each point of the held-out rows."""
-        if lesson.says_nothing:
-            return np.full(len(test.points), lesson.frequencies.argmax())
-        predict = learn(self.learner, self._examples(lesson), self.seed)
+        if training.is_uninformative:
+            return np.full(len(test.points), training.frequencies.argmax())
+        predict = learn(self.learner, self._examples(training), self.seed)
         asked = Boxes.of_points(test.points)
         if release is not None and self.presentation == "generalized":
-            asked = _generalized(asked, heaviest_holder(test.points, release.boxes, release.weights), release.boxes)
-        return predict(mean_features(lesson.axes, asked))
+            asked = _generalize(asked, heaviest_holder(test.points, release.boxes, release.weights), release.boxes)
+        return predict(mean_features(training.axes, asked))
 
-    def _examples(self, lesson: Lesson) -> Examples:
-        boxes, counts = lesson.boxes, lesson.counts
+    def _examples(self, training: TrainingSet) -> Examples:
+        boxes, counts = training.boxes, training.counts
         if self.presentation == "drawn":
-            draws = _draws(lesson)
+            draws = _draws(training)
             points, owner = points_inside(boxes, draws, self.seed)
             boxes, counts = Boxes.of_points(points), (counts / draws[:, None])[owner]
         box, value = np.nonzero(counts)
-        features = mean_features(lesson.axes, boxes)
+        features = mean_features(training.axes, boxes)
         return Examples(features=features[box], classes=value, weights=counts[box, value])
 
 
-def _draws(lesson: Lesson) -> NDArray[np.int64]:
+def _draws(training: TrainingSet) -> NDArray[np.int64]:
     """How many points stand for each box: one for each of its rows, or fewer where that would be too many."""
-    rows = np.where(lesson.boxes.are_points, 0, lesson.counts.sum(axis=1))
-    most = EXAMPLES_DRAWN / np.count_nonzero(lesson.frequencies)
+    rows = np.where(training.boxes.are_points, 0, training.counts.sum(axis=1))
+    most = EXAMPLES_DRAWN / np.count_nonzero(training.frequencies)
     draws: NDArray[np.int64] = np.round(rows * min(1.0, most / max(rows.sum(), 1.0))).astype(np.int64)
     return np.maximum(draws, 1, dtype=np.int64)
 
 
-def _generalized(points: Boxes, holder: NDArray[np.int64], boxes: Boxes) -> Boxes:
+def _generalize(points: Boxes, holder: NDArray[np.int64], boxes: Boxes) -> Boxes:
     """Each point as the box that holds it, where there is one."""
     held = (holder >= 0)[:, None]
     sides = (np.where(held, box[holder], point) for point, box in zip(points.arrays, boxes.arrays, strict=True))

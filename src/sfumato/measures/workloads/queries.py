@@ -17,7 +17,7 @@ from sfumato.release import Release
 from sfumato.release.boxes import Boxes
 from sfumato.schema import Axis
 
-MOST_ROUNDS = 20
+MAX_ROUNDS = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +60,8 @@ def draw(table: Table, count: int, seed: int, lengths: Callable[[np.random.Gener
     original = Original().publish(table.without_rows())
     parts: list[Queries] = []
     found = 0
-    for attempt in range(MOST_ROUNDS + 1):
-        around = _random_rows(table, count, generator) if attempt == MOST_ROUNDS else None
+    for attempt in range(MAX_ROUNDS + 1):
+        around = _random_rows(table, count, generator) if attempt == MAX_ROUNDS else None
         candidates = _candidates(table, count, around, generator, lengths)
         truth = np.round(original.counts_in(candidates.regions, candidates.first, candidates.last))
         keep = np.flatnonzero(truth > 0)[: count - found]

@@ -19,7 +19,7 @@ SAME_SHARE = 1e-12
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Lesson:
+class TrainingSet:
     """Boxes in an order of their own, whatever order they were published in: `counts` is (boxes, classes).
 
     `frequencies` are the rows by class for someone who does not look at the boxes.
@@ -31,13 +31,13 @@ class Lesson:
     frequencies: Floats
 
     @staticmethod
-    def of_table(table: Table) -> Lesson:
+    def of_table(table: Table) -> TrainingSet:
         """What the original rows teach."""
-        boxes, counts = _distinct(Boxes.of_points(table.points), table.histograms.astype(np.float64))
-        return Lesson(axes=table.schema.quasi, boxes=boxes, counts=counts, frequencies=counts.sum(axis=0))
+        boxes, counts = _merge_equal(Boxes.of_points(table.points), table.histograms.astype(np.float64))
+        return TrainingSet(axes=table.schema.quasi, boxes=boxes, counts=counts, frequencies=counts.sum(axis=0))
 
     @staticmethod
-    def of_release(release: Release) -> Lesson:
+    def of_release(release: Release) -> TrainingSet:
         """What a release teaches: each box has its share of the rows of its group.
 
         Counts below zero say nothing. Rows published with everything suppressed are no examples of anything; they
@@ -48,19 +48,19 @@ class Lesson:
             histograms = release.beliefs * histograms.sum(axis=1, keepdims=True)
         total = histograms.sum(axis=1)[release.group_of]
         share = np.divide(rows, total, out=np.zeros_like(rows), where=total > 0)
-        boxes, counts = _distinct(release.boxes, histograms[release.group_of] * share[:, None])
+        boxes, counts = _merge_equal(release.boxes, histograms[release.group_of] * share[:, None])
         frequencies = counts.sum(axis=0)
         if not len(boxes) and release.suppressed is not None:
             frequencies = release.suppressed
-        return Lesson(axes=release.schema.quasi, boxes=boxes, counts=counts, frequencies=frequencies)
+        return TrainingSet(axes=release.schema.quasi, boxes=boxes, counts=counts, frequencies=frequencies)
 
     @property
-    def says_nothing(self) -> bool:
+    def is_uninformative(self) -> bool:
         """Whether the class has the same distribution in every box."""
         return len(self.boxes) < 2 or bool((np.ptp(shares(self.counts), axis=0) < SAME_SHARE).all())
 
 
-def _distinct(boxes: Boxes, counts: Floats) -> tuple[Boxes, Floats]:
+def _merge_equal(boxes: Boxes, counts: Floats) -> tuple[Boxes, Floats]:
     """The different boxes that have rows, sorted, each with all its rows."""
     occupied = counts.sum(axis=1) > 0
     boxes, counts = boxes[occupied], counts[occupied]

@@ -8,12 +8,16 @@ PEERS_READY := $(PEERS)/.ready
 PRIVATE_PEERS := .venv-peers-dp
 PRIVATE_PEERS_READY := $(PRIVATE_PEERS)/.ready
 
-.PHONY: demo test lint types unit audit kills bench docs lock clean
+.PHONY: demo test quick lint types unit audit kills bench docs lock clean
 
 demo: $(READY)
 	$(BIN)/sfumato demo -o sfumato-demo
 
 test: lint types unit
+
+# Under a minute on two cores: for every change while working on it.
+quick: lint
+	HYPOTHESIS_PROFILE=quick $(BIN)/python -m pytest -m quick
 
 lint: $(READY)
 	$(BIN)/ruff check src tests benchmarks audit

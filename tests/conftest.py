@@ -1,6 +1,7 @@
 """Shared fixtures: where the real data lies, the Adult tables, and how hard Hypothesis searches.
 
-`HYPOTHESIS_PROFILE=search` draws new and many more examples; the default repeats itself from run to run.
+`HYPOTHESIS_PROFILE=search` draws new and many more examples, `quick` fewer; all but `search` repeat themselves from run
+to run. Every test belongs to one tier, by which `make quick` and others choose.
 """
 
 from __future__ import annotations
@@ -31,11 +32,32 @@ if TYPE_CHECKING:
 
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 settings.register_profile("default", max_examples=60, deadline=None, derandomize=True, suppress_health_check=SLOW)
+settings.register_profile("quick", max_examples=10, deadline=None, derandomize=True, suppress_health_check=SLOW)
 settings.register_profile("search", max_examples=1_000, deadline=None, suppress_health_check=SLOW, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 ADULT_TRAINING_ROWS = 30_162
 ADULT_CATEGORICAL = ("workclass", "education", "marital-status", "race", "sex")
+
+SLOW_TESTS = ("cli/test_demo.py",)
+"""Files, or single tests of a file, that take more than a few seconds."""
+
+
+def tier_of(item: pytest.Function) -> str:
+    """What a test needs, or whether it is quick."""
+    name = item.nodeid.removeprefix(f"{TESTS.name}/")
+    if item.get_closest_marker("browser"):
+        return "browser"
+    if item.path.name == "test_kills.py":
+        return "kills"
+    if "postgresql" in item.fixturenames or "postgresql" in item.name:
+        return "database"
+    return "slow" if item.get_closest_marker("slow") or name.startswith(SLOW_TESTS) else "quick"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Function]) -> None:
+    for item in items:
+        item.add_marker(tier_of(item))
 
 
 @pytest.fixture(scope="session", autouse=True)

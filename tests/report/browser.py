@@ -30,7 +30,7 @@ FLAGS = (
     "--hide-scrollbars",
     "--remote-debugging-port=0",
 )
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 def chromium() -> str | None:

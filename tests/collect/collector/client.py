@@ -29,7 +29,7 @@ JSON = {"Content-Type": "application/json"}
 SITE = "https://asks.example"
 """Another site that may send reports."""
 SPEC = {"name": "age", "question": "How old are you?", "min": 0, "max": 99, "epsilon": 0.5}
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ import psycopg
 
 USER = "sfumato"
 UNPRIVILEGED = ("postgres", "nobody")
-PATIENCE = 30.0
+PATIENCE = 60.0
 # Collectors are killed here, the database is not: it need not wait for the disk.
 SETTINGS = ("fsync=off", "listen_addresses=", "logging_collector=off", "shared_buffers=32MB")
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-PATIENCE = 30.0
+PATIENCE = 60.0
 SCRIPT = f"""
 import sys
 from sfumato.collect.collector.serving import serve

@@ -43,7 +43,7 @@ audit: $(READY)
 	$(BIN)/python -m audit $(ONLY)
 
 docs: $(READY)
-	$(BIN)/python -m sfumato.cli.reference > docs/commands.md
+	$(BIN)/python tests/documentation.py
 
 lock: $(READY)
 	$(BIN)/uv pip compile --universal --python-version 3.11 --no-emit-index-url --no-header --quiet --extra dev -o requirements.lock pyproject.toml

@@ -1,15 +1,15 @@
 """The documentation is true: links lead somewhere, examples run, commands, options and files exist.
 
-`python tests/test_docs.py` writes the tables of docs/measures.md anew from the measures themselves.
+`make docs` writes anew what is made from the program: the command reference, tables of measures and shown outputs.
 """
 
 from __future__ import annotations
 
 import re
 import shlex
-import subprocess
 import tomllib
-from functools import partial
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -17,25 +17,36 @@ import pytest
 import typer
 
 import sfumato as sf
+from documentation import (
+    BETTER,
+    FENCE,
+    MEASURES_PAGE,
+    README,
+    ROOT,
+    TUTORIAL,
+    blocks,
+    outputs,
+    readme_folder,
+    rewrite_measures,
+    rewrite_output,
+    shows,
+    tutorial_folder,
+)
 from sfumato.cli import main
 from sfumato.cli.app import app
 from sfumato.cli.reference import contexts
 from sfumato.errors import SchemaError
-from sfumato.samples.town import SCHEMA_PATH
 from sfumato.trials.flows.sweep import Sweep
 
-ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
-MEASURES_PAGE = ROOT / "docs" / "measures.md"
-TUTORIAL = ROOT / "docs" / "tutorial.md"
+PAGES = [README, ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 SCHEMAS = ROOT / "docs" / "schema.md"
 GUIDE = ROOT / "docs" / "commute.md"
 LOCAL_GUIDE = ROOT / "docs" / "local.md"
 
-FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 INLINE = re.compile(r"`([^`\n]+)`")
 SHELL = ("cp", "cd", "mkdir", "head", "sed", "source", ".venv/bin/python")
+Place = Callable[[Path], AbstractContextManager[None]]
 OWN_FOLDERS = ("src/", "tests/", "docs/", "benchmarks/", "scripts/")
 UNWANTED = (
     r"\b(?:todo|fixme)s?\b",
@@ -44,18 +55,10 @@ UNWANTED = (
     r"\b[A-Z]:\\",
     r"<!--",
 )
-SLOW = ("demo", "frontier")
-TITLES = {"privacy": "Privacy", "utility": "Utility", "shape": "Shape"}
-BETTER = {"lower": "lower", "higher": "higher", "none": "neither"}
 
 
 def relative(path: Path) -> str:
     return str(path.relative_to(ROOT))
-
-
-def blocks(text: str) -> list[tuple[str, str]]:
-    """The language and the contents of every fenced block."""
-    return [(match[1], match[2]) for match in FENCE.finditer(text)]
 
 
 def prose(text: str) -> str:
@@ -138,41 +141,6 @@ def unknown_names(text: str) -> list[str]:
     return wrong
 
 
-def plain(text: str) -> str:
-    """The text without the accidents of wrapping and alignment."""
-    return " ".join(text.split())
-
-
-def shows(shown: str, printed: str) -> bool:
-    """Whether a block of the documentation is what was printed, `...` standing for anything."""
-    parts = [re.escape(plain(part)) for part in shown.split("...")]
-    return re.fullmatch(".*".join(parts), plain(printed)) is not None
-
-
-def limits_text(lowest: float, highest: float | None) -> str:
-    return f"{lowest:.3g} or more" if highest is None else f"{lowest:.3g} to {highest:.3g}"
-
-
-def measures_table(family: str) -> str:
-    """The measures of a family as a table."""
-    lines = ["| name | title | better | unit | range | meaning |", "|---|---|---|---|---|---|"]
-    for measure in sf.MEASURES.values():
-        if measure.family == family:
-            better, limits = BETTER[measure.direction], limits_text(measure.lowest, measure.highest)
-            cells = (f"`{measure.name}`", measure.title, better, measure.unit, limits, measure.sentence)
-            lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
-
-
-def with_measures(page: str) -> str:
-    """The page with the table below each family's heading written anew."""
-    for family, title in TITLES.items():
-        pattern = rf"(^## {title}\n[^#|]*)(?:^\|.*\n)+"
-        page, found = re.subn(pattern, lambda match, family=family: match[1] + measures_table(family), page, flags=re.M)
-        assert found == 1, f"docs/measures.md needs one table under the heading {title}"
-    return page
-
-
 def completed(spec: dict[str, Any]) -> dict[str, Any]:
     """A piece of a schema, with the columns that a whole one needs."""
     roles = {column["role"] for column in spec["columns"].values()}
@@ -206,7 +174,7 @@ def test_names_in_running_text_are_there(page: Path) -> None:
 
 def test_every_measure_is_listed_with_its_direction() -> None:
     text = MEASURES_PAGE.read_text(encoding="utf-8")
-    assert with_measures(text) == text, "run: .venv/bin/python tests/test_docs.py"
+    assert rewrite_measures(text) == text, "run: make docs"
     for name, measure in sf.MEASURES.items():
         assert re.search(rf"^\| `{name}` \| [^|]+ \| {BETTER[measure.direction]} \|", text, re.MULTILINE)
 
@@ -224,46 +192,30 @@ def test_schema_examples_are_schemas(wanted: Path, tmp_path: Path) -> None:
         sf.Schema.parse(completed(spec), tmp_path)
 
 
-def test_the_python_example_of_the_readme_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_python_example_of_the_readme_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """On a small town, with a few settings in place of all."""
-    few = [sf.Mondrian(k=5), sf.Mondrian(k=5, t=0.1, distance="jensen-shannon")]
-    monkeypatch.setattr("sfumato.trials.frontier.default_methods", lambda table: few)
-    monkeypatch.setattr("os.cpu_count", lambda: 1)
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "sfumato-demo").mkdir()
-    sf.residents(400).write_csv(tmp_path / "sfumato-demo" / "town.csv")
-    (tmp_path / "sfumato-demo" / "town.toml").write_bytes(SCHEMA_PATH.read_bytes())
-    found = blocks((ROOT / "README.md").read_text(encoding="utf-8"))
-    examples = [body for language, body in found if language == "python"]
+    examples = [body for language, body in blocks(README.read_text(encoding="utf-8")) if language == "python"]
     assert examples
-    for body in examples:
-        exec(compile(body, "README.md", "exec"), {})
+    with readme_folder(tmp_path, rows=400):
+        for body in examples:
+            exec(compile(body, "README.md", "exec"), {})
     assert "each person is in a class of at least 10" in capsys.readouterr().out
     assert (tmp_path / "report" / "report.html").is_file()
     assert sf.Release.load(tmp_path / "chosen-release").violations() == []
 
 
-def test_the_tutorial_is_what_happens(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Every command but the slow ones is run in turn, and its output compared with what the tutorial shows."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "demo").mkdir()
-    sf.residents(5_000).write_csv(tmp_path / "demo" / "town.csv")
-    (tmp_path / "demo" / "town.toml").write_bytes(SCHEMA_PATH.read_bytes())
-    printed, compared = "", 0
-    for language, body in blocks(TUTORIAL.read_text(encoding="utf-8")):
-        if language == "sh":
-            printed = "".join(map(partial(run, capsys), body.splitlines()))
-        elif language == "python":
-            exec(compile(body, "tutorial.md", "exec"), {})
-            capsys.readouterr()
-        elif language == "text" and printed:
-            assert shows(body, printed), printed
-            compared += 1
-    assert compared >= 10
+@pytest.mark.parametrize(
+    ("path", "place", "least"),
+    [(README, readme_folder, 3), (TUTORIAL, tutorial_folder, 14)],
+    ids=["README", "tutorial"],
+)
+def test_outputs_are_what_the_commands_print(path: Path, place: Place, least: int, tmp_path: Path) -> None:
+    """Every command of the page is run in turn, and its output compared with what the page shows."""
+    with place(tmp_path):
+        found = list(outputs(path.read_text(encoding="utf-8")))
+    wrong = [printed for shown, printed in found if not shows(shown, printed)]
+    assert not wrong, "\n".join(["run: make docs", *wrong])
+    assert len(found) >= least
 
 
 def test_the_guide_to_flows_is_what_happens(
@@ -300,18 +252,6 @@ def test_the_guide_to_local_noise_is_what_happens(
     assert "15-local differential privacy" in printed
     assert re.search(r"Mean (5\.9|6\b)", printed), printed
     assert {"reports.csv", "visits.csv"} <= {path.name for path in tmp_path.iterdir()}
-
-
-def run(capsys: pytest.CaptureFixture[str], line: str) -> str:
-    """What a line of a shell example prints."""
-    word, *arguments = shlex.split(line)
-    if word in ("cd", "mkdir", "source") or (word == "sfumato" and arguments[0] in SLOW):
-        return ""
-    if word != "sfumato":
-        return subprocess.run(["sh", "-c", line], check=True, capture_output=True, text=True).stdout
-    main(arguments)
-    output, errors = capsys.readouterr()
-    return output + errors
 
 
 @pytest.mark.parametrize(
@@ -378,20 +318,24 @@ def test_an_output_that_has_changed_would_be_found(shown: str, printed: str, sam
     assert shows(shown, printed) is same
 
 
+def test_an_output_that_has_changed_is_written_anew() -> None:
+    printed = f"Done, 7 rows.\nClaim: k = 10{' and so on' * 20}\nNoted.\n  good  k\n      Enough.\n"
+    shown = "Done, 6 rows.\nClaim: k = 9, and\nmore.\n...\n  fair  k\n"
+    written = rewrite_output(shown, printed)
+    assert shows(written, printed)
+    assert [line[:8] for line in written.splitlines()] == ["Done, 7 ", "Claim: k", "and so o", "...", "  good  ", "..."]
+
+
 def test_a_measure_with_the_wrong_direction_would_be_found() -> None:
     text = MEASURES_PAGE.read_text(encoding="utf-8")
     turned = re.sub(r"(\| `p_loss` \| [^|]+ \| )lower", r"\1higher", text)
     assert turned != text
-    assert with_measures(turned) == text
+    assert rewrite_measures(turned) == text
     without = re.sub(r"^\| `ncp` .*\n", "", text, flags=re.MULTILINE)
     assert without != text
-    assert with_measures(without) == text
+    assert rewrite_measures(without) == text
 
 
 def test_a_wrong_schema_example_would_be_found(tmp_path: Path) -> None:
     with pytest.raises(SchemaError, match="'max_age' has no meaning"):
         sf.Schema.parse(completed({"columns": {"age": {"role": "quasi", "kind": "numeric", "max_age": 3}}}), tmp_path)
-
-
-if __name__ == "__main__":
-    MEASURES_PAGE.write_text(with_measures(MEASURES_PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -289,9 +289,10 @@ def test_without_a_ledger_the_users_own_is_charged(tmp_path: Path, monkeypatch: 
 
 def recommended(monkeypatch: pytest.MonkeyPatch) -> Recommendation:
     monkeypatch.setitem(METHODS, "noisy", Noisy)
-    trial = Trial(method="noisy", parameters={"epsilon": 0.5}, measures=dict.fromkeys(MEASURES, 0.1))
+    trial = Trial(method=Noisy(epsilon=0.5), measures=dict.fromkeys(MEASURES, 0.1))
+    references = Frontier(table=TABLE, trials=(trial,)).references
     return Recommendation(
-        trial=trial, rule="the best", limits={}, why=(), verdicts=(), frontier=Frontier(table=TABLE, trials=(trial,))
+        trial=trial, rule="the best", limits={}, why=(), verdicts=(), table=TABLE, references=references
     )
 
 

@@ -91,10 +91,10 @@ def test_every_trial_is_there_with_its_values(front: Frontier, written: dict[str
     assert [entry["id"] for entry in written["trials"]] == [trial.id for trial in front.trials]
     for entry, trial in zip(written["trials"], front.trials, strict=True):
         assert entry["measures"] == trial.measures
-        assert entry["label"] == trial.make().label
-        assert entry["claim"] == trial.make().claim.sentence()
-        assert entry["endpoint"] == (trial.method in ("original", "suppression"))
-        assert bool(entry["intervals"]) == trial.make().randomized
+        assert entry["label"] == trial.method.label
+        assert entry["claim"] == trial.method.claim.sentence()
+        assert entry["endpoint"] == (trial.method.name in ("original", "suppression"))
+        assert bool(entry["intervals"]) == trial.method.randomized
     recodings = {entry["label"]: entry["recoding"] for entry in written["trials"]}
     assert recodings == {
         "Original table": None,
@@ -126,8 +126,8 @@ def test_scales_give_values_to_hold_on_to(front: Frontier, written: dict[str, An
     values = [mark["value"] for mark in written["measures"]["p_loss"]["scale"]]
     assert values == pytest.approx([0, costs.min(), costs.max()])
     assert written["measures"]["u_loss"]["scale"] == [
-        {"value": front.reference("suppression", "u_loss"), "text": "everything suppressed"},
-        {"value": front.reference("original", "u_loss"), "text": "the original table"},
+        {"value": front.references.suppressed["u_loss"], "text": "everything suppressed"},
+        {"value": front.references.original["u_loss"], "text": "the original table"},
     ]
     assert written["measures"]["p_loss"]["range"] == [0, pytest.approx(math.log(2))]
     assert written["measures"]["discernibility"]["range"] == [0, None]

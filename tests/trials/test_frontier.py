@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -36,11 +35,11 @@ def front(table: Table) -> Frontier:
 
 
 def test_the_end_points_are_always_tried_and_first(front: Frontier) -> None:
-    assert [trial.method for trial in front.trials[:2]] == ["original", "suppression"]
-    assert [trial.make() for trial in front.trials[2:]] == SOME[:-1]
-    assert [trial.make() for trial in front.refused] == [SOME[-1]]
-    assert front.reference("suppression", "p_loss") == pytest.approx(0, abs=1e-12)
-    assert front.reference("original", "u_loss") == pytest.approx(0, abs=1e-12)
+    assert [trial.method.name for trial in front.trials[:2]] == ["original", "suppression"]
+    assert [trial.method for trial in front.trials[2:]] == SOME[:-1]
+    assert [trial.method for trial in front.refused] == [SOME[-1]]
+    assert front.references.suppressed["p_loss"] == pytest.approx(0, abs=1e-12)
+    assert front.references.original["u_loss"] == pytest.approx(0, abs=1e-12)
 
 
 def test_a_setting_given_twice_is_tried_once(table: Table) -> None:
@@ -119,18 +118,19 @@ def test_an_interrupt_ends_the_processes_and_keeps_what_they_found(
     table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The processes are gone even while somebody, such as a notebook, still holds the traceback."""
-    started: list[subprocess.Popen[Any]] = []
+    started: list[Any] = []
 
-    class Recorded(subprocess.Popen):  # type: ignore[type-arg]
-        def __init__(self, *arguments: Any, **named: Any) -> None:
-            super().__init__(*arguments, **named)
-            started.append(self)
+    class Recorded(runner.ProcessPoolExecutor):  # type: ignore[misc]
+        def submit(self, *arguments: Any) -> Any:
+            submitted = super().submit(*arguments)
+            started.extend(set(self._processes.values()) - set(started))
+            return submitted
 
-    monkeypatch.setattr(subprocess, "Popen", Recorded)
+    monkeypatch.setattr(runner, "ProcessPoolExecutor", Recorded)
     monkeypatch.setattr(runner, "WORTH_PROCESSES", 0)
     with pytest.raises(KeyboardInterrupt) as held:
         frontier(table, SOME, folder=tmp_path, workers=2, progress=stopping_after(3))
-    running = [process.poll() is None for process in started]
+    running = [process.is_alive() for process in started]
     del held
     stored = len(ids(tmp_path, table))
     assert stored == 3

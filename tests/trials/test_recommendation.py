@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from brute_force import small_table
 from sfumato.errors import ParameterError, UnsatisfiableError
 from sfumato.measures.measure import MEASURES
+from sfumato.methods import make_method
 from sfumato.trials.frontier import Frontier, frontier
-from sfumato.trials.recommendation import JUDGED
 from sfumato.trials.trial import Trial
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def trial(
     method: str, p_loss: float, u_loss: float, *, parameters: dict[str, Any] | None = None, **values: float
 ) -> Trial:
     measures = dict.fromkeys(MEASURES, 0.5) | PLAIN | {"p_loss": p_loss, "u_loss": u_loss} | values
-    return Trial(method=method, parameters=parameters or {}, measures=measures)
+    return Trial(method=make_method(method, parameters or {}), measures=measures)
 
 
 def mondrian(k: int, p_loss: float, u_loss: float, **values: float) -> Trial:
@@ -114,7 +114,7 @@ def test_the_original_is_never_recommended() -> None:
     with pytest.raises(UnsatisfiableError):
         FRONT.recommend(max_query_error=0.0, allow_exact=True)
     best = made_up(trial("anatomy", 0.1, 0.1, parameters={"l": 3}, query_error=0.5))
-    assert best.recommend(max_p_loss=0.6, allow_exact=True).trial.method == "anatomy"
+    assert best.recommend(max_p_loss=0.6, allow_exact=True).trial.method.name == "anatomy"
 
 
 def test_where_nothing_fits_the_nearest_is_named() -> None:
@@ -144,7 +144,7 @@ def test_a_recommendation_keeps_the_limits_and_is_not_dominated(
 
     def fits(one: Trial) -> bool:
         keeps = all(one.measures[name.removeprefix("max_")] <= limit for name, limit in limits.items())
-        return one.method != "original" and keeps and (allow_exact or one.measures["singled_out"] == 0)
+        return one.method.name != "original" and keeps and (allow_exact or one.measures["singled_out"] == 0)
 
     fitting = [one for one in front.trials if fits(one)]
     if not fitting:
@@ -229,7 +229,9 @@ def test_a_limit_must_be_a_number(name: str) -> None:
 
 def test_every_judged_measure_has_a_verdict() -> None:
     spec = FRONT.recommend().spec()
-    assert [figure["measure"] for figure in spec["figures"]] == list(JUDGED)
+    assert [figure["measure"] for figure in spec["figures"]] == [
+        name for name, measure in MEASURES.items() if measure.judge
+    ]
     for figure in spec["figures"]:
         assert figure["value"] == FRONT.recommend().trial.measures[figure["measure"]]
         assert figure["verdict"] in ("good", "fair", "poor")
@@ -251,7 +253,7 @@ def test_a_real_recommendation_can_be_published_and_saved(table: Table, tmp_path
     assert best.trial.measures["p_loss"] <= 0.45
     release = best.publish()
     assert isinstance(release.claim, Syntactic)
-    assert release.claim.requirements == best.trial.make().claim.requirements
+    assert release.claim.requirements == best.trial.method.claim.requirements
     assert "its setting was chosen by comparing measures of the same rows" in release.claim.assumptions
     folder = best.save(tmp_path / "release")
     assert Release.load(folder).overall.tolist() == table.overall.tolist()

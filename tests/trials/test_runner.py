@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import re
-import subprocess
-import sys
 import threading
 from typing import TYPE_CHECKING
 
@@ -22,7 +21,7 @@ from sfumato.trials.runner import run_trials
 from sfumato.trials.trial import SEEDS, Trial, run_trial
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
 
     from sfumato.data import Table
 
@@ -62,7 +61,7 @@ def test_two_processes_find_what_one_finds(table: Table) -> None:
 
 
 def test_inline_trials_come_in_order(table: Table) -> None:
-    assert [trial.make() for trial in run_trials(table, METHODS[:3], 1)] == METHODS[:3]
+    assert [trial.method for trial in run_trials(table, METHODS[:3], 1)] == METHODS[:3]
     assert list(run_trials(table, [], 4)) == []
 
 
@@ -70,7 +69,7 @@ def test_few_small_trials_start_no_process(table: Table, monkeypatch: pytest.Mon
     def refuse(*arguments: object, **named: object) -> None:
         raise AssertionError("a process was started")
 
-    monkeypatch.setattr(subprocess, "Popen", refuse)
+    monkeypatch.setattr(runner, "ProcessPoolExecutor", refuse)
     monkeypatch.setattr(runner, "WORTH_PROCESSES", 1 + table.n * len(METHODS))
     assert len(list(run_trials(table, METHODS, 2))) == len(METHODS)
     monkeypatch.setattr(runner, "WORTH_PROCESSES", table.n * len(METHODS))
@@ -78,34 +77,84 @@ def test_few_small_trials_start_no_process(table: Table, monkeypatch: pytest.Mon
         list(run_trials(table, METHODS, 2))
 
 
-def executable(path: Path, script: str) -> str:
-    path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
-    path.chmod(0o700)
-    return str(path)
+def run_with(work: Callable[[Method], object], table: Table, monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """What comes back, the error last, if every worker does this in place of trying a method."""
+    monkeypatch.setattr(runner, "_run_in_worker", work)
+    found = queue.SimpleQueue[list[object]]()
+
+    def run() -> None:
+        results: list[object] = []
+        try:
+            results.extend(run_trials(table, METHODS, 2))
+        except BaseException as error:
+            results.append(error)
+        found.put(results)
+
+    threading.Thread(target=run, daemon=True).start()
+    return found.get(timeout=60)
+
+
+class Garbage:
+    """What no other process can read."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return int, ("garbage",)
 
 
 @pytest.mark.parametrize(
-    "script",
-    ["exit 3", "read line; kill -9 $$", "read line; echo; exit 0"],
-    ids=["never reads", "is killed", "says something else"],
+    "work",
+    [lambda _: os._exit(3), lambda _: os.kill(os.getpid(), 9), lambda _: Garbage()],
+    ids=["ends", "is killed", "says something else"],
 )
 def test_a_process_that_dies_is_reported(
-    table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str
+    table: Table, monkeypatch: pytest.MonkeyPatch, work: Callable[[Method], object]
 ) -> None:
-    """Whether it never reads, is killed at work, or says something else than a trial."""
-    monkeypatch.setattr(sys, "executable", executable(tmp_path / "worker", script))
-    raised = queue.SimpleQueue[BaseException]()
-
-    def run() -> None:
-        try:
-            list(run_trials(table, METHODS, 2))
-        except BaseException as error:
-            raised.put(error)
-
-    threading.Thread(target=run, daemon=True).start()
-    error = raised.get(timeout=60)
+    """Whether it ends, is killed at work, or says something else than a trial."""
+    *_, error = run_with(work, table, monkeypatch)
     assert isinstance(error, SfumatoError)
     assert re.fullmatch(r"the process that tried .+ ended unexpectedly", str(error))
+
+
+def test_a_process_that_never_starts_is_reported(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "_start_worker", lambda _: os._exit(3))
+    (error,) = run_with(runner._run_in_worker, table, monkeypatch)
+    assert str(error) == "the process that tried Original table or Full suppression ended unexpectedly"
+
+
+def test_trials_that_ended_before_a_process_died_are_handed_back(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    def die_at_anatomy(method: Method) -> Trial:
+        from sfumato.trials import runner
+
+        if method.name == "anatomy":
+            os.kill(os.getpid(), 9)
+        return runner.run_trial(runner._table, method)
+
+    *trials, error = run_with(die_at_anatomy, table, monkeypatch)
+    assert {trial.id for trial in trials if isinstance(trial, Trial)} >= {"original:", "suppression:", "mondrian:k=5"}
+    assert "Anatomy l=2" in str(error)
+
+
+def test_a_worker_has_one_thread_ignores_interrupts_and_keeps_off_standard_output(
+    table: Table, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def look(method: Method) -> tuple[list[str | None], bool]:
+        import signal
+
+        print("chatter")
+        os.kill(os.getpid(), signal.SIGINT)
+        return [os.environ.get(name) for name in names], signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+
+    names = list(runner.ONE_THREAD)
+    assert run_with(look, table, monkeypatch) == [(["1"] * len(names), True)] * len(METHODS)
+    assert "chatter" not in capfd.readouterr().out
+
+
+def test_an_error_in_a_trial_is_raised_as_it_is(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(method: Method) -> Trial:
+        raise ZeroDivisionError("somewhere in a method")
+
+    *_, error = run_with(fail, table, monkeypatch)
+    assert isinstance(error, ZeroDivisionError)
 
 
 def test_a_randomized_method_is_tried_with_several_seeds(table: Table) -> None:

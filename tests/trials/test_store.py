@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sfumato.measures.measure import MEASURES
+from sfumato.methods import Anatomy, Mondrian
 from sfumato.trials.store import TrialStore
 from sfumato.trials.trial import Trial
 
@@ -18,11 +19,7 @@ if TYPE_CHECKING:
 
 def trial(k: int, value: float = 0.1) -> Trial:
     return Trial(
-        method="mondrian",
-        parameters={"k": k},
-        measures=dict.fromkeys(MEASURES, value),
-        intervals={"p_loss": [0.1, 1 / 3]},
-        seconds=0.25,
+        method=Mondrian(k=k), measures=dict.fromkeys(MEASURES, value), intervals={"p_loss": (0.1, 1 / 3)}, seconds=0.25
     )
 
 
@@ -33,7 +30,7 @@ def store(tmp_path: Path) -> TrialStore:
 
 def test_trials_come_back_as_they_were_stored(store: TrialStore) -> None:
     assert store.load() == []
-    refused = Trial(method="anatomy", parameters={"l": 9}, refused="no buckets of this table can be 9-diverse")
+    refused = Trial(method=Anatomy(l=9), refused="no buckets of this table can be 9-diverse")
     precise = trial(2, value=0.1 + 0.2)
     for one in (precise, refused, trial(5)):
         store.add(one)

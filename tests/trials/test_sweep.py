@@ -12,8 +12,7 @@ from sfumato.data.places import KILOMETRES
 from sfumato.errors import ParameterError
 from sfumato.methods.flows.domain import Domain
 from sfumato.methods.flows.prior import Distances
-from sfumato.trials.flows.comparison import Run
-from sfumato.trials.flows.sweep import PAPER_KEEP, Refused, Sweep, label_of
+from sfumato.trials.flows.sweep import PAPER_KEEP, Sweep, label_of
 
 if TYPE_CHECKING:
     from sfumato.data.flows import Flows
@@ -76,22 +75,22 @@ def test_runs_of_every_setting(flows: Flows) -> None:
     sweep = Sweep(radius=3, unit="km", regions=("tract", "town"), distances=NEAR, seeds=(1, 2))
     found = list(sweep.runs(flows))
     assert [one.label for one in found] == [label_of(*setting) for setting in sweep.settings()]
-    refused = [one for one in found if isinstance(one, Refused)]
+    refused = [one for one in found if one.refused is not None]
     assert [one.label for one in refused] == [f"empty places dropped, ε = {epsilon}, δ = 1e-05" for epsilon in (2, 4.6)]
-    assert "no prior keeps epsilon 2 for a destination of" in refused[0].reason
-    runs = [one for one in found if isinstance(one, Run)]
+    assert "no prior keeps epsilon 2 for a destination of" in refused[0].refused
+    runs = [one for one in found if one.refused is None]
     assert [run.label for run in runs if run.paper] == ["empty places dropped, ε = 8.6, δ = 1e-05"]
     assert all(len(run.evaluations) == 2 for run in runs)
     for run in runs:
         assert run.spec()["measures"]["common_part_town"] is not None
         assert {one.counts["synthetic"]["people"] for one in run.evaluations} == {flows.total}
-    again = [one for one in sweep.runs(flows) if isinstance(one, Run)]
+    again = [one for one in sweep.runs(flows) if one.refused is None]
     assert [run.spec()["measures"] for run in again] == [run.spec()["measures"] for run in runs]
 
 
 def test_the_paper_is_marked_at_its_own_promise_only(flows: Flows) -> None:
     for sweep in (Sweep(epsilons=(8.6,), deltas=(1e-9,)), Sweep(epsilons=(8.0,), deltas=(1e-5,))):
-        assert not any(run.paper for run in sweep.runs(flows) if isinstance(run, Run))
+        assert not any(run.paper for run in sweep.runs(flows) if run.refused is None)
 
 
 def test_unknown_regions_stop_a_sweep(flows: Flows) -> None:
@@ -103,5 +102,5 @@ def test_people_from_outside_leave_the_options_that_have_room_for_them(flows: Fl
     """What lies beyond the list of places fits into a domain with an outside only; the others are refused."""
     data = flows_of(flows.places, {(5, 64): 2, (5, 5): 9, (5, 6): 9})
     found = list(Sweep(radius=3, unit="km", epsilons=(4.6,), deltas=(1e-5,), regions=("town",)).runs(data))
-    assert [one.label for one in found if isinstance(one, Run)] == ["within 3 km, ε = 4.6, δ = 1e-05"]
-    assert all("from outside" in one.reason for one in found if isinstance(one, Refused))
+    assert [one.label for one in found if one.refused is None] == ["within 3 km, ε = 4.6, δ = 1e-05"]
+    assert all("from outside" in one.refused for one in found if one.refused is not None)

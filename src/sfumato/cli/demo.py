@@ -74,10 +74,10 @@ def _tell(study: Study, frontier: Frontier) -> None:
 
     write_report(frontier, study.folder, recommendation)
     quasi = ", ".join(axis.name for axis in frontier.table.schema.quasi)
-    alone = frontier.reference("original", "singled_out")
+    alone = frontier.references.original["singled_out"]
     say(f"   {alone:.0%} of them are alone with their {quasi}: who knows these finds their condition in the table.")
     say(f"2. {len(frontier.trials)} ways to publish the table were tried, attacked and used.")
-    say(f"3. {recommendation.trial.make().label} is recommended, {recommendation.rule}:")
+    say(f"3. {recommendation.trial.method.label} is recommended, {recommendation.rule}:")
     for verdict in recommendation.verdicts:
         title = frontier.measures[verdict.measure].title
         say(f"{verdict.grade}  {title}. {verdict.sentence}", indent=5)

@@ -90,7 +90,7 @@ def command(
     if release is None and study.release.exists():
         note(f"{study.release} is from an earlier run; it is not the release recommended now.")
     if as_json:
-        chosen = recommendation.trial.make()
+        chosen = recommendation.trial.method
         claim = release.claim if release else chosen.claim
         about = {"label": chosen.label, "claim": claim.spec(), "sentence": claim.sentence()}
         print_json(
@@ -152,15 +152,16 @@ def _methods(wanted: list[str] | None, table: Table) -> list[Method] | None:
 
 def show_recommendation(recommendation: Recommendation) -> None:
     """The setting, why it was chosen, and how good it is."""
-    measures = recommendation.frontier.measures
-    heading(f"Recommended: {recommendation.trial.make().label}, {recommendation.rule}")
+    from sfumato.measures.measure import MEASURES as KNOWN
+
+    heading(f"Recommended: {recommendation.trial.method.label}, {recommendation.rule}")
     for sentence in recommendation.why:
         say(sentence)
-    say(f"Claim: {recommendation.trial.make().claim.sentence()}.")
+    say(f"Claim: {recommendation.trial.method.claim.sentence()}.")
     heading("How good is it?")
     explained(
         [
-            ((verdict.grade, measures[verdict.measure].title, number(verdict.value)), verdict.sentence)
+            ((verdict.grade, KNOWN[verdict.measure].title, number(verdict.value)), verdict.sentence)
             for verdict in recommendation.verdicts
         ]
     )

@@ -173,7 +173,7 @@ def publish_recommended(
     from sfumato.publish.publication import settle
 
     release = recommendation.publish(ledger=ledger, folder=study.release)
-    measured = measurements(measure(recommendation.frontier.table, release))
+    measured = measurements(measure(recommendation.table, release))
     place(study.folder / MEASURES, _private(recommendation, release, measured))
     with tempfile.TemporaryDirectory(prefix=f".{RELEASE}.", dir=study.folder) as temporary:
         earlier, new = Path(temporary) / "earlier", Path(temporary) / "new"
@@ -194,7 +194,7 @@ def _private(recommendation: Recommendation, release: Release, measured: dict[st
     spec = {
         "about": "measured on the real data, for the publisher's eyes; not to be published",
         "release": RELEASE,
-        "setting": recommendation.trial.make().label,
+        "setting": recommendation.trial.method.label,
         "claim": release.claim.spec(),
         "measures": measured,
     }

@@ -129,7 +129,7 @@ def number(value: float) -> str:
 def trial_progress() -> Iterator[Callable[[Trial, int, int], None]]:
     """A bar on standard error, with the setting that was tried last."""
     with progress_bar() as update:
-        yield lambda trial, done, total: update(trial.make().label, done, total)
+        yield lambda trial, done, total: update(trial.method.label, done, total)
 
 
 @contextmanager

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite
+from math import inf, isfinite, nan
 from typing import Any, Literal
+
+from sfumato.measures.verdict import Judge, Mark, References, Scale, Verdict
 
 Direction = Literal["lower", "higher", "none"]
 Family = Literal["privacy", "utility", "shape"]
@@ -12,7 +14,11 @@ Family = Literal["privacy", "utility", "shape"]
 
 @dataclass(frozen=True, kw_only=True)
 class Measure:
-    """What a number means: its title, unit and range, which direction is better, and a sentence for everyone."""
+    """What a number means: its title, unit and range, which direction is better, and a sentence for everyone.
+
+    A measure that can tell good values from bad has a `judge`. Its `scale` gives values to compare with; without one,
+    they are those of the two end points. Not every release has the value of an `optional` measure.
+    """
 
     name: str
     title: str
@@ -22,6 +28,30 @@ class Measure:
     sentence: str
     lowest: float = 0.0
     highest: float | None = None
+    judge: Judge | None = None
+    scale: Scale | None = None
+    optional: bool = False
+
+    def verdict(self, value: float, references: References) -> Verdict | None:
+        """Whether a value is good, if the measure can tell."""
+        if self.judge is None:
+            return None
+        grade, sentence = self.judge(value, references)
+        return Verdict(measure=self.name, value=value, grade=grade, sentence=sentence)
+
+    def marks(self, references: References) -> list[Mark]:
+        """Values of the measure that a reader can hold on to."""
+        if self.scale is not None:
+            return self.scale(references)
+        ends = {"everything suppressed": references.suppressed, "the original table": references.original}
+        values = {text: measures.get(self.name, nan) for text, measures in ends.items()}
+        return [Mark(value=value, text=text) for text, value in values.items() if isfinite(value)]
+
+    def clip(self, interval: tuple[float, float]) -> tuple[float, float]:
+        """The part of an interval that the measure can take."""
+        highest = inf if self.highest is None else self.highest
+        low, high = (min(max(end, self.lowest), highest) for end in interval)
+        return low, high
 
     def spec(self) -> dict[str, Any]:
         """What the measure means, as a document says it; an end of the range that is none is left open."""

@@ -6,7 +6,7 @@ import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from sfumato.privacy.loss import MAX_AMOUNT, Loss, Pure, exact
 from sfumato.release.boxes import Boxes
 from sfumato.release.release import Provenance, Release
 
+Endpoint = Literal["original", "suppressed"]
 EPSILON_GRID = (0.1, 0.3, 1.0, 3.0)
 """The settings at which every differentially private method is tried."""
 
@@ -39,6 +40,8 @@ class Method(ABC):
     randomized: ClassVar[bool] = False
     by_default: ClassVar[bool] = True
     """Whether a frontier tries the method without being asked to."""
+    endpoint: ClassVar[Endpoint | None] = None
+    """Which end of every frontier the method is, if either."""
 
     def __post_init__(self) -> None:
         check_parameters(self)

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 
 from sfumato.data import Table
-from sfumato.measures.attacks.belief import revealing
 from sfumato.measures.measurement import Measure
-from sfumato.privacy.claims import Differential
 from sfumato.trials.frontier import Frontier
 from sfumato.trials.recommendation import Recommendation
+from sfumato.trials.repetition import finite_intervals, finite_values
 from sfumato.trials.trial import Trial
 from sfumato.version import __version__
-
-ENDPOINTS = ("original", "suppression")
 
 
 def document(frontier: Frontier, recommendation: Recommendation | None) -> dict[str, Any]:
@@ -27,11 +25,12 @@ def document(frontier: Frontier, recommendation: Recommendation | None) -> dict[
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "table": _table(frontier.table),
         "measures": {
-            name: measure.spec() | {"scale": _scale(measure, frontier)} for name, measure in frontier.measures.items()
+            name: measure.spec() | {"scale": [asdict(mark) for mark in measure.marks(frontier.references)]}
+            for name, measure in frontier.measures.items()
         },
         "default_pair": list(frontier.pair),
         "trials": [_trial(trial, frontier.measures) for trial in frontier.trials],
-        "refused": [{"label": trial.make().label, "reason": trial.refused} for trial in frontier.refused],
+        "refused": [{"label": trial.method.label, "reason": trial.refused} for trial in frontier.refused],
         "efficient": _efficient(frontier),
         "recommendation": recommendation.spec() if recommendation else None,
     }
@@ -52,59 +51,21 @@ def _table(table: Table) -> dict[str, Any]:
     }
 
 
-def _scale(measure: Measure, frontier: Frontier) -> list[dict[str, Any]]:
-    """Values of the measure that a reader can hold on to."""
-    scale: list[dict[str, Any]] = []
-    if measure.name == "suppressed":
-        return scale
-    if measure.name == "p_loss":
-        revealed = revealing(frontier.table.overall)[frontier.table.overall > 0]
-        scale += [
-            {"value": 0.0, "text": "nothing is learned about anyone"},
-            {"value": float(revealed.min()), "text": "the commonest value revealed outright"},
-            {"value": float(revealed.max()), "text": "the rarest value revealed outright"},
-        ]
-        return scale
-    for method, text in (("suppression", "everything suppressed"), ("original", "the original table")):
-        value = frontier.reference(method, measure.name)
-        if np.isfinite(value):
-            scale.append({"value": value, "text": text})
-    return scale
-
-
-def _within(measure: Measure, interval: tuple[float, float]) -> list[float]:
-    """The part of an interval that the measure can take."""
-    highest = np.inf if measure.highest is None else measure.highest
-    return [float(end) for end in np.clip(interval, measure.lowest, highest)]
-
-
 def _trial(trial: Trial, measures: dict[str, Measure]) -> dict[str, Any]:
-    method = trial.make()
+    method = trial.method
     return {
         "id": trial.id,
-        "method": trial.method,
+        "method": method.name,
         "label": method.label,
         "series": method.series,
-        "recoding": _recoding(trial),
-        "parameters": trial.parameters,
+        "recoding": None if method.endpoint else method.claim.recoding,
+        "parameters": method.parameters(),
         "claim": method.claim.sentence(),
-        "endpoint": trial.method in ENDPOINTS,
-        "measures": {name: value if np.isfinite(value) else None for name, value in trial.measures.items()},
-        "intervals": {
-            name: _within(measures[name], interval)
-            for name, interval in trial.intervals.items()
-            if np.isfinite(interval).all()
-        },
+        "endpoint": method.endpoint is not None,
+        "measures": finite_values(trial.measures),
+        "intervals": finite_intervals(trial.intervals, measures),
         "seconds": trial.seconds,
     }
-
-
-def _recoding(trial: Trial) -> str | None:
-    if trial.method in ENDPOINTS:
-        return None
-    if isinstance(trial.make().claim, Differential):
-        return "noise"
-    return str(trial.parameters.get("recoding", "bucketize" if trial.method == "anatomy" else "generalize"))
 
 
 def _efficient(frontier: Frontier) -> dict[str, list[str]]:

@@ -6,8 +6,9 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -15,10 +16,12 @@ from sfumato.data import Table
 from sfumato.errors import ParameterError
 from sfumato.measures.measure import MEASURES
 from sfumato.measures.measurement import Measure
-from sfumato.methods import METHODS, FullSuppression, Method, Original
+from sfumato.measures.verdict import References
+from sfumato.methods import METHODS, Method
+from sfumato.methods.base import Endpoint
 from sfumato.release.description import refuse_inside_release
 from sfumato.trials.dominance import efficient
-from sfumato.trials.recommendation import Recommendation, recommend
+from sfumato.trials.recommendation import Chooser, Recommendation
 from sfumato.trials.runner import run_trials
 from sfumato.trials.store import TrialStore
 from sfumato.trials.trial import Trial, trial_id
@@ -41,9 +44,13 @@ class Frontier:
         """Every measure by name."""
         return MEASURES
 
-    def reference(self, method: str, measure: str) -> float:
-        """The value of a measure at an end point."""
-        return next((trial.measures[measure] for trial in self.trials if trial.method == method), float("nan"))
+    @cached_property
+    def references(self) -> References:
+        """What to compare measures with: those of the two end points."""
+        ends: dict[str | None, dict[str, float]] = {trial.method.endpoint: trial.measures for trial in self.trials}
+        unknown = dict.fromkeys(MEASURES, np.nan)
+        original, suppressed = (ends.get(end, unknown) for end in get_args(Endpoint))
+        return References(overall=self.table.overall, original=original, suppressed=suppressed)
 
     def efficient(self, privacy: str | None = None, utility: str | None = None) -> list[str]:
         """The ids of the trials that no other beats on both measures."""
@@ -74,7 +81,16 @@ class Frontier:
         for name, limit in given.items():
             if np.isnan(limit):
                 raise ParameterError(f"the limit on {name} is not a number")
-        return recommend(self, given, allow_exact)
+        privacy, utility = self.pair
+        chooser = Chooser(
+            table=self.table,
+            trials=self.trials,
+            references=self.references,
+            privacy=privacy,
+            utility=utility,
+            allow_exact=allow_exact,
+        )
+        return chooser.choose(given)
 
 
 def default_methods(table: Table) -> list[Method]:
@@ -96,7 +112,7 @@ def frontier(
     `progress` is called with each trial, how many are done, and how many there are.
     """
     wanted: dict[str, Method] = {}
-    ends: list[Method] = [*Original.grid(table), *FullSuppression.grid(table)]
+    ends = [method for kind in METHODS.values() if kind.endpoint for method in kind.grid(table)]
     for method in (*ends, *(default_methods(table) if methods is None else methods)):
         wanted.setdefault(trial_id(method), method)
     if folder is not None:

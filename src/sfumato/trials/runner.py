@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
-import os
-import pickle
-import queue
-import subprocess
+import signal
 import sys
-import tempfile
-import threading
-from collections.abc import Generator, Iterator, Sequence
-from pathlib import Path
+import warnings
+from collections.abc import Generator, Sequence
+from concurrent.futures import BrokenExecutor, as_completed
+
+from loky import ProcessPoolExecutor
 
 from sfumato.data import Table
 from sfumato.errors import SfumatoError
@@ -23,22 +19,17 @@ WORTH_PROCESSES = 20_000
 """Rows times settings below which one process is done before others have started."""
 ONE_THREAD = dict.fromkeys(("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 
+_table: Table
+"""What a worker process tries settings on."""
+
 
 def run_trials(table: Table, methods: Sequence[Method], workers: int) -> Generator[Trial]:
     """Try every setting, in `workers` processes if more than one, in the order in which they end."""
     waiting = list(methods)
     while waiting and (workers <= 1 or _soon_done(table, waiting)):
         yield run_trial(table, waiting.pop(0))
-    if not waiting:
-        return
-    with tempfile.TemporaryDirectory(prefix="sfumato-") as folder:
-        path = Path(folder) / "table.pickle"
-        path.write_bytes(pickle.dumps(table.without_rows()))
-        pool = _Pool(path, waiting, min(workers, len(waiting)))
-        try:
-            yield from pool.results()
-        finally:
-            pool.close()
+    if waiting:
+        yield from _run_in_processes(table, waiting, min(workers, len(waiting)))
 
 
 def _soon_done(table: Table, methods: Sequence[Method]) -> bool:
@@ -46,55 +37,34 @@ def _soon_done(table: Table, methods: Sequence[Method]) -> bool:
     return len(methods) == 1 or table.n * len(methods) < WORTH_PROCESSES
 
 
-class _Pool:
-    """Worker processes, each fed by a thread of its own from one queue of settings."""
+def _run_in_processes(table: Table, methods: Sequence[Method], workers: int) -> Generator[Trial]:
+    """Processes take settings in order, so those that a dead one may have been trying are the first ones lost."""
+    executor = ProcessPoolExecutor(workers, initializer=_start_worker, initargs=(table.without_rows(),), env=ONE_THREAD)
+    try:
+        trials = {executor.submit(_run_in_worker, method): method for method in methods}
+        for trial in as_completed(trials):
+            if not isinstance(trial.exception(), BrokenExecutor):
+                yield trial.result()
+        lost = [method for trial, method in trials.items() if trial.exception()]
+    except BrokenExecutor:
+        lost = list(methods)
+    finally:
+        with warnings.catch_warnings():
+            # Where there is no pgrep, loky warns that it ends the workers alone; they have no processes of their own.
+            warnings.simplefilter("ignore")
+            executor.shutdown(kill_workers=True)
+    if lost:
+        tried = " or ".join(method.label for method in lost[:workers])
+        raise SfumatoError(f"the process that tried {tried} ended unexpectedly")
 
-    def __init__(self, table: Path, methods: Sequence[Method], workers: int) -> None:
-        self._expected = len(methods)
-        self._waiting: queue.SimpleQueue[Method] = queue.SimpleQueue()
-        self._finished: queue.SimpleQueue[Trial | SfumatoError] = queue.SimpleQueue()
-        for method in methods:
-            self._waiting.put(method)
-        command = [sys.executable, "-m", "sfumato.trials.worker", str(table)]
-        environment = {**os.environ, **ONE_THREAD}
-        self._workers = [
-            subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment, bufsize=1
-            )
-            for _ in range(workers)
-        ]
-        for worker in self._workers:
-            threading.Thread(target=self._feed, args=(worker,), daemon=True).start()
 
-    def results(self) -> Iterator[Trial]:
-        for _ in range(self._expected):
-            result = self._finished.get()
-            if isinstance(result, SfumatoError):
-                raise result
-            yield result
+def _start_worker(table: Table) -> None:
+    """Keep the table; leave interrupts to the parent, and its standard output too."""
+    global _table
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.stdout = sys.stderr
+    _table = table
 
-    def close(self) -> None:
-        for worker in self._workers:
-            worker.kill()
-            worker.wait()
-            for pipe in (worker.stdin, worker.stdout):
-                if pipe:
-                    with contextlib.suppress(OSError):
-                        pipe.close()
 
-    def _feed(self, worker: subprocess.Popen[str]) -> None:
-        assert worker.stdin
-        assert worker.stdout
-        while True:
-            try:
-                method = self._waiting.get_nowait()
-            except queue.Empty:
-                return
-            try:
-                worker.stdin.write(json.dumps({"method": method.name, "parameters": method.parameters()}) + "\n")
-                worker.stdin.flush()
-                trial = Trial(**json.loads(worker.stdout.readline()))
-            except (OSError, ValueError, TypeError):
-                self._finished.put(SfumatoError(f"the process that tried {method.label} ended unexpectedly"))
-                return
-            self._finished.put(trial)
+def _run_in_worker(method: Method) -> Trial:
+    return run_trial(_table, method)

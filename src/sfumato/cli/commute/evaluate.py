@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from sfumato.data.flows import Flows
     from sfumato.trials.flows.comparison import Run
-    from sfumato.trials.flows.sweep import Refused
 
 EXAMPLE = "sfumato commute evaluate flows.csv --places places.csv --regions tract,town -o evaluation"
 SHOWN = ("short_error", "distance_error", "distance_variation")
@@ -117,7 +116,7 @@ def command(
         published = _published(releases, original, levels, limit, unit, (origin, destination, count))
         runs, claim, figures, complete = published, "", None, True
     else:
-        trying: Iterator[Run | Refused]
+        trying: Iterator[Run]
         if tries:
             refuse_idle({"--radius with --try": radius is not None})
             chosen = [(text, Settings.parse(text).synthesizer(known)) for text in dict.fromkeys(tries)]
@@ -138,18 +137,17 @@ def command(
         raise typer.Exit(INTERRUPTED)
 
 
-def _tried(trying: Iterable[Run | Refused], total: int) -> tuple[list[Run], bool]:
+def _tried(trying: Iterable[Run], total: int) -> tuple[list[Run], bool]:
     """The runs, and whether all were made: an interrupt leaves those that were."""
-    from sfumato.trials.flows.comparison import Run
-
-    runs, refused, complete = list[Run](), dict[str, list[str]](), True
+    runs: list[Run] = []
+    refused, complete = dict[str, list[str]](), True
     try:
         with interruptible() as check, progress_bar() as progress:
             for done, tried in enumerate(trying, start=1):
-                if isinstance(tried, Run):
+                if tried.refused is None:
                     runs.append(tried)
                 else:
-                    refused.setdefault(tried.reason, []).append(tried.label)
+                    refused.setdefault(tried.refused, []).append(tried.label)
                 progress("trying settings", done, total)
                 check()
     except KeyboardInterrupt:

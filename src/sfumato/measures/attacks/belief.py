@@ -16,8 +16,45 @@ from numpy.typing import NDArray
 from sfumato.data import Table
 from sfumato.measures.attacks.base import Attack
 from sfumato.measures.measurement import Measure
+from sfumato.measures.verdict import Grade, Mark, References, grade
 from sfumato.privacy.distances import jensen_shannon, shares, total_variation
 from sfumato.release import Release
+
+
+def revealing(overall: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The belief shift of a person whose value becomes known for certain, for each sensitive value."""
+    return jensen_shannon(np.eye(len(overall)), shares(overall))
+
+
+def _range_of_revealing(references: References) -> tuple[float, float]:
+    """The belief shift when the commonest value and when the rarest value is revealed."""
+    revealed = revealing(references.overall)[references.overall > 0]
+    return float(revealed.min()), float(revealed.max())
+
+
+def _judge_shift(value: float, references: References) -> tuple[Grade, str]:
+    revealed, _ = _range_of_revealing(references)
+    return grade(value, revealed / 4, revealed * 3 / 4), (
+        f"Revealing somebody's value outright costs at least {revealed:.3f} on this table; the worst-off person is at "
+        f"{value / revealed:.0%} of that."
+    )
+
+
+def _scale_of_shift(references: References) -> list[Mark]:
+    commonest, rarest = _range_of_revealing(references)
+    return [
+        Mark(value=0.0, text="nothing is learned about anyone"),
+        Mark(value=commonest, text="the commonest value revealed outright"),
+        Mark(value=rarest, text="the rarest value revealed outright"),
+    ]
+
+
+def _judge_guesses(value: float, references: References) -> tuple[Grade, str]:
+    base = references.baseline_guess
+    return grade((value - base) / max(1 - base, 1e-9), 0.1, 0.35), (
+        f"Naming the commonest value for everyone is right {base:.1%} of the time; the release raises that to "
+        f"{value:.1%}."
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +71,8 @@ class BeliefShift(Attack):
             highest=math.log(2),
             sentence="How far the release moves what can be believed about the sensitive value of the worst-off "
             "person, away from what is true of everybody (Jensen-Shannon divergence).",
+            judge=_judge_shift,
+            scale=_scale_of_shift,
         ),
         Measure(
             name="mean_p_loss",
@@ -62,6 +101,7 @@ class BeliefShift(Attack):
             unit="share of people",
             highest=1.0,
             sentence="The share of people whose sensitive value is the commonest one in the class they are found in.",
+            judge=_judge_guesses,
         ),
     )
 
@@ -76,8 +116,3 @@ class BeliefShift(Attack):
             "p_loss_emd": float(total_variation(beliefs, prior).max()),
             "guessed_right": float(right / table.n),
         }
-
-
-def revealing(overall: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The belief shift of a person whose value becomes known for certain, for each sensitive value."""
-    return jensen_shannon(np.eye(len(overall)), shares(overall))

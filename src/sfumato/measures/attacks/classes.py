@@ -10,8 +10,16 @@ import numpy as np
 from sfumato.data import Table
 from sfumato.measures.attacks.base import Attack
 from sfumato.measures.measurement import Measure
+from sfumato.measures.verdict import Grade, References, grade
 from sfumato.privacy.distances import shares, total_variation
 from sfumato.release import Release
+
+
+def _judge_smallest(value: float, references: References) -> tuple[Grade, str]:
+    return grade(-value, -10, -5), (
+        f"Everybody's sensitive value stands among those of {value:,.0f} people or more; many statistical offices ask "
+        "for 5 to 10."
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +34,8 @@ class RealizedClasses(Attack):
             direction="higher",
             unit="rows",
             sentence="The fewest people who share one published set of sensitive values, be it a class or a bucket.",
+            judge=_judge_smallest,
+            optional=True,
         ),
         Measure(
             name="realized_l",

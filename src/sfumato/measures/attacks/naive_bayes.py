@@ -17,10 +17,23 @@ from sfumato.data import Table
 from sfumato.errors import ParameterError
 from sfumato.measures.attacks.base import Attack
 from sfumato.measures.measurement import Measure
+from sfumato.measures.verdict import Grade, References, grade
 from sfumato.privacy.distances import shares
 from sfumato.release import Release
 
 INTERVALS_AT_ONCE = 2_048
+
+
+def _judge_breach(value: float, references: References) -> tuple[Grade, str]:
+    return grade(value, 0.25, 1.0), (
+        "Against naming the commonest value for everyone, the statistical adversary's hit rate changes by "
+        f"{_signed(value)}; with the original table it would change by {_signed(references.original['breach'])}."
+    )
+
+
+def _signed(change: float) -> str:
+    percent = round(100 * change)
+    return f"{percent:+d}%" if percent else "0%"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +52,7 @@ class NaiveBayes(Attack):
             lowest=-1.0,
             sentence="How much more often a statistical adversary guesses a sensitive value right than by always "
             "naming the commonest one: 0 is no better, 1 is twice as often.",
+            judge=_judge_breach,
         ),
         Measure(
             name="empirical_privacy",

@@ -13,8 +13,17 @@ from numpy.typing import NDArray
 
 from sfumato.data import Table
 from sfumato.measures.measurement import Measure
+from sfumato.measures.verdict import Grade, References, grade
 from sfumato.measures.workloads.base import Workload, suppressed_rows
 from sfumato.release import Release
+
+
+def _judge_span(value: float, references: References) -> tuple[Grade, str]:
+    return grade(value, 0.1, 0.4), (
+        "Quasi-identifiers are published exactly."
+        if value == 0
+        else f"A published value spans {value:.1%} of its attribute's range on average."
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +40,7 @@ class InformationLoss(Workload):
             highest=1.0,
             sentence="How much of each attribute's range a published value spans, on average: 0 is exact, 1 is "
             "everything.",
+            judge=_judge_span,
         ),
         Measure(
             name="gcp",
@@ -74,6 +84,7 @@ class InformationLoss(Workload):
             unit="share of people",
             highest=1.0,
             sentence="The share of people who are left out of the release.",
+            scale=lambda _: [],
         ),
     )
 

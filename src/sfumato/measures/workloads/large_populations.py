@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sfumato.data import Table
 from sfumato.errors import ParameterError
 from sfumato.measures.measurement import Measure
+from sfumato.measures.verdict import Grade, References, grade
 from sfumato.measures.workloads.base import Workload
 from sfumato.privacy.distances import jensen_shannon, shares
 from sfumato.release import Release
@@ -24,6 +25,12 @@ from sfumato.schema import Axis, Node, Span
 
 ROUNDING = 1e-6
 """Slack for a share of rows that is a whole number but for floating point."""
+
+
+def _judge(value: float, references: References) -> tuple[Grade, str]:
+    worst = references.suppressed["u_loss"]
+    share = value / worst if worst > 0 else 0.0
+    return grade(share, 0.1, 0.4), f"Suppressing everything loses {worst:.4f}; this release loses {share:.0%} of that."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +50,7 @@ class LargePopulations(Workload):
             highest=math.log(2),
             sentence="How far, on average over all large groups that the taxonomies can describe, the sensitive "
             "attribute estimated from the release is from the true one.",
+            judge=_judge,
         ),
     )
 

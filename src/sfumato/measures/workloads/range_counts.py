@@ -11,9 +11,17 @@ import numpy as np
 from sfumato.data import Table
 from sfumato.errors import ParameterError
 from sfumato.measures.measurement import Measure
+from sfumato.measures.verdict import Grade, References, grade
 from sfumato.measures.workloads.base import Workload
 from sfumato.measures.workloads.queries import Queries, draw
 from sfumato.release import Release
+
+
+def _judge_error(value: float, references: References) -> tuple[Grade, str]:
+    worst = references.suppressed["query_error"]
+    return grade(value, 0.1, 0.5), (
+        f"A typical count is off by {value:.1%}; with everything suppressed it would be off by {worst:.0%}."
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +40,7 @@ class HalfDomainCounts(Workload):
             unit="relative error",
             sentence="The median relative error when the release answers how many people fall into a random half "
             "of every attribute's range.",
+            judge=_judge_error,
         ),
     )
 

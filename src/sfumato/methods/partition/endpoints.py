@@ -9,7 +9,7 @@ import numpy as np
 
 from sfumato.data import Table
 from sfumato.mechanisms.noise import Source
-from sfumato.methods.base import Method
+from sfumato.methods.base import Endpoint, Method
 from sfumato.privacy.claims import NoGuarantee, Syntactic
 from sfumato.privacy.requirements import TCloseness
 from sfumato.release.boxes import Boxes
@@ -28,6 +28,7 @@ class Original(Method):
 
     name: ClassVar[str] = "original"
     title: ClassVar[str] = "Original table"
+    endpoint: ClassVar[Endpoint | None] = "original"
 
     def _publish(self, table: Table, source: Source) -> Release:
         boxes, histograms = Boxes.of_points(table.points), table.histograms.astype(np.float64)
@@ -50,6 +51,7 @@ class FullSuppression(Method):
 
     name: ClassVar[str] = "suppression"
     title: ClassVar[str] = "Full suppression"
+    endpoint: ClassVar[Endpoint | None] = "suppressed"
 
     def _publish(self, table: Table, source: Source) -> Release:
         kept = table.kept_rows(np.zeros(len(table.points), dtype=np.int64))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -10,44 +9,42 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy.special import stdtrit
 
 from sfumato.errors import ParameterError
 from sfumato.measures.flows.evaluation import PARTS, Evaluation
 from sfumato.measures.flows.measures import measures
-from sfumato.measures.measurement import Measure
+from sfumato.trials.repetition import finite_intervals, finite_values, summarize
 from sfumato.version import __version__
 
 MOST_POINTS = 1_000
 """Destinations drawn in one figure; the numbers are always those of all destinations."""
 RUNS_WITH_FIGURES = 2
-CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Run:
     """One setting and the evaluations of what it made: several where the setting was repeated.
 
-    Runs with the same `options` and `delta` are joined by a line over epsilon; `paper` marks the published setting.
-    A run that claims nothing has no epsilon and no delta.
+    `refused` says why there are none. Runs with the same `options` and `delta` are joined by a line over epsilon;
+    `paper` marks the published setting. A run that claims nothing has no epsilon and no delta.
     """
 
     label: str
-    evaluations: Sequence[Evaluation]
+    evaluations: Sequence[Evaluation] = ()
+    refused: str | None = None
     epsilon: float | None = None
     delta: float | None = None
     options: str = ""
     paper: bool = False
 
     def __post_init__(self) -> None:
-        if not self.evaluations:
+        if not self.evaluations and self.refused is None:
             raise ParameterError(f"the run {self.label!r} has no evaluation; expected at least one")
 
     def spec(self) -> dict[str, Any]:
         """The run with the mean of every measure over its repetitions; classes and bins are those of the first."""
         about = {name: one.measure for name, one in self.evaluations[0].measurements.items()}
-        values = {name: [one[name] for one in self.evaluations] for name in about}
-        repeated = len(self.evaluations) > 1
+        means, intervals = summarize([{name: one[name] for name in about} for one in self.evaluations])
         return {
             "label": self.label,
             "epsilon": self.epsilon,
@@ -56,12 +53,8 @@ class Run:
             "paper": self.paper,
             "repetitions": len(self.evaluations),
             "evaluation": self.evaluations[0].spec(),
-            "measures": {name: _finite(float(np.mean(several))) for name, several in values.items()},
-            "intervals": {
-                name: _interval(about[name], several)
-                for name, several in values.items()
-                if repeated and np.isfinite(several).all()
-            },
+            "measures": finite_values(means),
+            "intervals": finite_intervals(intervals, about),
         }
 
 
@@ -142,15 +135,3 @@ def _figure(run: Run, part: str) -> dict[str, Any]:
         "destinations": table.height,
         "points": {name: column.to_list() for name, column in columns},
     }
-
-
-def _interval(measure: Measure, values: list[float]) -> list[float]:
-    """Student's interval for the mean over repetitions, within what the measure can take."""
-    half = stdtrit(len(values) - 1, (1 + CONFIDENCE) / 2) * np.std(values, ddof=1) / math.sqrt(len(values))
-    highest = np.inf if measure.highest is None else measure.highest
-    ends = np.clip(np.mean(values) + np.array([-half, half]), measure.lowest, highest)
-    return [float(end) for end in ends]
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from sfumato.data.flows import MOST_PEOPLE, Flows
 from sfumato.data.places import KILOMETRES
@@ -41,14 +42,6 @@ class Option:
     domain: Domain = field(default_factory=Domain)
     prior: Prior = field(default_factory=Prior)
     rule: Rule = "exact"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Refused:
-    """A setting for which there is no prior, and why."""
-
-    label: str
-    reason: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +87,7 @@ class Sweep:
         first = [(plain, epsilon, delta) for delta in self.deltas for epsilon in self.epsilons]
         return first + [(option, epsilon, self.deltas[0]) for option in others for epsilon in self.epsilons]
 
-    def runs(self, flows: Flows, short: float | None = None) -> Iterator[Run | Refused]:
+    def runs(self, flows: Flows, short: float | None = None) -> Iterator[Run]:
         """Try every setting."""
         for option, epsilon, delta in self.settings():
             promise = Promise(epsilon=epsilon, delta=delta, rule=option.rule)
@@ -111,23 +104,18 @@ class Sweep:
         short: float | None = None,
         *,
         paper: bool = False,
-    ) -> Run | Refused:
+    ) -> Run:
         """Try one setting; one that cannot keep its promise is handed back as refused."""
+        promise, reach = synthesizer.promise, synthesizer.domain.reach
+        about: dict[str, Any] = {"label": label, "epsilon": promise.epsilon, "delta": promise.delta}
         try:
             drawn = [synthesizer.synthesize(flows, SimulatedSource(seed)).flows for seed in self.seeds]
         except UnsatisfiableError as error:
-            return Refused(label=label, reason=str(error))
-        reach, promise = synthesizer.domain.reach, synthesizer.promise
-        return Run(
-            label=label,
-            epsilon=promise.epsilon,
-            delta=promise.delta,
-            options=options,
-            paper=paper,
-            evaluations=[
-                evaluate(flows, one, regions=self.regions, short=short, unit=self.unit, within=reach) for one in drawn
-            ],
-        )
+            return Run(**about, refused=str(error))
+        evaluations = [
+            evaluate(flows, one, regions=self.regions, short=short, unit=self.unit, within=reach) for one in drawn
+        ]
+        return Run(**about, options=options, paper=paper, evaluations=evaluations)
 
     def figures(self) -> Sequence[str]:
         """The runs to draw as the paper does: the whole domain and the smaller one, at the paper's ε for drawing."""

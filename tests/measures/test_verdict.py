@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,12 +12,12 @@ from hypothesis import strategies as st
 from brute_force import small_table
 from sfumato.measures.attacks.belief import revealing
 from sfumato.measures.measure import MEASURES
+from sfumato.measures.verdict import References, Verdict
 from sfumato.methods import Mondrian
 from sfumato.trials.frontier import frontier
-from sfumato.trials.recommendation import JUDGED
-from sfumato.trials.verdict import References, judge
 
 GRADES = ("good", "fair", "poor")
+JUDGED = [name for name, measure in MEASURES.items() if measure.judge]
 
 
 @st.composite
@@ -22,12 +25,18 @@ def references(draw: st.DrawFn) -> References:
     def ends() -> dict[str, float]:
         return {name: draw(st.floats(0.01, 2)) for name in MEASURES}
 
-    return References(
-        original=ends(),
-        suppressed=ends(),
-        least_revealing=draw(st.floats(0.05, 0.69)),
-        baseline_guess=draw(st.floats(0.05, 0.95)),
-    )
+    overall = draw(st.lists(st.integers(1, 100), min_size=2, max_size=6))
+    return References(overall=np.array(overall), original=ends(), suppressed=ends())
+
+
+def judge(name: str, value: float, references: References) -> Verdict:
+    verdict = MEASURES[name].verdict(value, references)
+    assert verdict
+    return verdict
+
+
+def test_these_measures_tell_good_from_bad() -> None:
+    assert set(JUDGED) == {"p_loss", "guessed_right", "breach", "smallest_class", "u_loss", "query_error", "ncp"}
 
 
 @pytest.mark.parametrize("name", JUDGED)
@@ -47,11 +56,13 @@ def test_the_best_value_is_good_and_a_terrible_one_is_poor(name: str, found: Ref
 
 
 def test_a_verdict_holds_its_measure_value_and_sentence() -> None:
+    """Of four equally common values, one that becomes certain costs ln 2 + 3/8 ln 3 − 5/8 ln 5 + ... = 0.380."""
     ends = {"u_loss": 0.04, "query_error": 0.8}
-    found = References(original={"breach": 1.5}, suppressed=ends, least_revealing=0.4, baseline_guess=0.25)
-    spec = judge("p_loss", 0.1, found).spec()
-    assert (spec["measure"], spec["value"], spec["verdict"]) == ("p_loss", 0.1, "good")
-    assert "at least 0.400 on this table" in spec["sentence"]
+    found = References(overall=np.full(4, 7), original={"breach": 1.5}, suppressed=ends)
+    whole = math.log(1 / 0.625) / 2 + (0.25 * math.log(0.25 / 0.625) + 0.75 * math.log(2)) / 2
+    spec = judge("p_loss", whole / 4, found).spec()
+    assert (spec["measure"], spec["value"], spec["verdict"]) == ("p_loss", whole / 4, "good")
+    assert f"at least {whole:.3f} on this table" in spec["sentence"]
     assert "at 25% of that" in spec["sentence"]
     assert "changes by +50%" in judge("breach", 0.5, found).sentence
     assert "it would change by +150%" in judge("breach", 0.5, found).sentence
@@ -62,14 +73,31 @@ def test_a_verdict_holds_its_measure_value_and_sentence() -> None:
     assert "off by 12.5%; with everything suppressed it would be off by 80%" in error
     assert judge("ncp", 0, found).sentence == "Quasi-identifiers are published exactly."
     assert "spans 30.0% of its attribute's range" in judge("ncp", 0.3, found).sentence
+    assert MEASURES["classes"].verdict(3, found) is None
 
 
 def test_references_come_from_the_end_points() -> None:
     table = small_table()
     front = frontier(table, [Mondrian(k=5)], workers=1)
-    found = References.of(front)
+    found = front.references
     original, suppressed = front.trials[:2]
     assert found.original == original.measures
     assert found.suppressed == suppressed.measures
     assert found.baseline_guess == table.overall.max() / table.n
-    assert found.least_revealing == revealing(table.overall)[table.overall.argmax()]
+
+
+def test_marks_are_the_end_points_unless_a_measure_has_its_own() -> None:
+    overall = np.array([5, 0, 3, 1])
+    nowhere = References(
+        overall=overall, original={"u_loss": 0.0, "suppressed": 0.0}, suppressed={"u_loss": math.inf, "suppressed": 0.0}
+    )
+    assert [(mark.value, mark.text) for mark in MEASURES["u_loss"].marks(nowhere)] == [(0.0, "the original table")]
+    assert MEASURES["suppressed"].marks(nowhere) == []
+    costs = revealing(overall)[[0, 3]]
+    assert [mark.value for mark in MEASURES["p_loss"].marks(nowhere)] == pytest.approx([0, *costs])
+
+
+def test_an_interval_is_cut_to_what_the_measure_can_take() -> None:
+    assert MEASURES["ncp"].clip((-0.5, 1.5)) == (0.0, 1.0)
+    assert MEASURES["classes"].clip((-0.5, 1.5)) == (0.0, 1.5)
+    assert MEASURES["breach"].clip((-0.5, 1.5)) == (-0.5, 1.5)

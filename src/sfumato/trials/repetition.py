@@ -1,0 +1,41 @@
+"""Measures of one setting tried with several seeds: their mean, Student's interval, and how documents show them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from scipy.special import stdtrit
+
+from sfumato.measures.measurement import Measure
+
+CONFIDENCE = 0.95
+Interval = tuple[float, float]
+
+
+def summarize(runs: Sequence[Mapping[str, float]]) -> tuple[dict[str, float], dict[str, Interval]]:
+    """The mean of every measure over the runs and, where there are several, an interval for it."""
+    values = {name: [run[name] for run in runs] for name in runs[0]}
+    means = {name: float(np.mean(several)) for name, several in values.items()}
+    return means, {name: student_interval(several) for name, several in values.items()} if len(runs) > 1 else {}
+
+
+def student_interval(values: Sequence[float]) -> Interval:
+    """Student's interval for the mean: mean ± t(n - 1) · s / √n."""
+    if not np.isfinite(values).all():
+        return math.nan, math.nan
+    mean, count = float(np.mean(values)), len(values)
+    half = float(np.std(values, ddof=1) / math.sqrt(count) * stdtrit(count - 1, (1 + CONFIDENCE) / 2))
+    return mean - half, mean + half
+
+
+def finite_values(values: Mapping[str, float]) -> dict[str, float | None]:
+    """Values as JSON can hold them."""
+    return {name: value if math.isfinite(value) else None for name, value in values.items()}
+
+
+def finite_intervals(intervals: Mapping[str, Interval], about: Mapping[str, Measure]) -> dict[str, list[float]]:
+    """The intervals of finite values, within what their measures can take."""
+    finite = {name: interval for name, interval in intervals.items() if np.isfinite(interval).all()}
+    return {name: list(about[name].clip(interval)) for name, interval in finite.items()}

@@ -35,7 +35,7 @@ class Declaration:
     name: str = ""
     kind: type = float
     optional: bool = False
-    default: Any = MISSING
+    default: Any = None
     help: str
     example: Any = None
     minimum: float | None = None

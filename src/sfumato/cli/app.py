@@ -14,6 +14,7 @@ from sfumato.cli import budget, demo, frontier, init, measure, publish, query, v
 from sfumato.cli.commute import evaluate, synthesize
 from sfumato.cli.commute import map as flow_map
 from sfumato.cli.local import estimate, perturb, plan, serve
+from sfumato.cli.parameters import PublishCommand
 from sfumato.cli.show import one_line
 from sfumato.errors import SfumatoError
 from sfumato.version import __version__
@@ -57,7 +58,8 @@ def start(
 
 for module in (demo, init, frontier, publish, measure, verify, query):
     name = module.__name__.rpartition(".")[2]
-    app.command(name=name, epilog=_example(module.EXAMPLE), context_settings=SETTINGS)(module.command)
+    kind = PublishCommand if module is publish else None
+    app.command(name=name, cls=kind, epilog=_example(module.EXAMPLE), context_settings=SETTINGS)(module.command)
 
 spending = typer.Typer(cls=budget.DataSetOrCommand, rich_markup_mode=None, context_settings=SETTINGS)
 spending.callback(invoke_without_command=True, epilog=_example(budget.EXAMPLE))(budget.command)

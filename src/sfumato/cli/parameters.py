@@ -1,131 +1,201 @@
-"""From the options of `publish` to a method; an option that would change nothing is refused."""
+"""The options of `publish`, from what methods and requirements declare, and the method that given options mean.
+
+A requirement is asked for by the option of its first field. An option that would change nothing is refused.
+"""
 
 from __future__ import annotations
 
-from dataclasses import MISSING, asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any, Literal
+import inspect
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+from typer.core import TyperCommand
 
 from sfumato.errors import ParameterError
+from sfumato.parameters import Declaration, declarations
 
 if TYPE_CHECKING:
     from sfumato.methods import Method
     from sfumato.privacy.requirements import Requirement
 
-DiversityForm = Literal["probabilistic", "distinct", "entropy", "recursive"]
-LARGEST_WHOLE = 2.0**53
-_OPTIONS_OF = {
-    "mondrian": {"k", "l", "l_form", "c", "t", "distance", "delta", "alpha", "beta", "enhanced", "cut", "recoding"}
-}
-_SUCH_AS = {"l": "3", "epsilon": "1", "height": "6", "h": "100", "utility": "ncp", "degree": "2"}
-_NEEDED_BY = {"l_form": "l", "c": "l", "distance": "t", "alpha": "k", "enhanced": "beta"}
+GIVEN = "parameters"
+"""Where the context of a command keeps the options that were given."""
+MAX_WHOLE = 2.0**53
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    """What was given on the command line; `None` where nothing was."""
+class PublishCommand(TyperCommand):
+    """`publish` with an option for every parameter that a method or a requirement declares.
 
-    k: int | None = None
-    l: float | None = None
-    l_form: DiversityForm | None = None
-    c: float | None = None
-    t: float | None = None
-    distance: str | None = None
-    delta: float | None = None
-    alpha: float | None = None
-    beta: float | None = None
-    enhanced: bool | None = None
-    cut: str | None = None
-    recoding: str | None = None
-    epsilon: float | None = None
-    height: int | None = None
-    h: int | None = None
-    utility: str | None = None
-    degree: int | None = None
-    levels: int | None = None
-    mechanism: str | None = None
+    The options are collected when the command is run or explained; no other command has to load the methods for them.
+    """
 
-    @property
-    def given(self) -> dict[str, Any]:
-        """The options that were given."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
+    def get_params(self, ctx: Any) -> list[Any]:
+        *own, show_help = super().get_params(ctx)
+        return [*own, *_declared_options(), show_help]
+
+    def invoke(self, ctx: Any) -> Any:
+        given = {name: ctx.params.pop(name) for name in publish_options()}
+        ctx.meta[GIVEN] = {name: value for name, value in given.items() if value is not None}
+        return super().invoke(ctx)
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        from sfumato.methods import METHODS
+
+        super().format_options(ctx, formatter)
+        taken = {name: ", ".join(options_of(kind)) or "no parameters" for name, kind in METHODS.items()}
+        with formatter.section("Methods"):
+            formatter.write_dl([(name, f"{_summary(METHODS[name])} Takes {taken[name]}.") for name in METHODS])
 
 
-def method_from(name: str, parameters: Parameters) -> Method:
-    """The method of that name with the given parameters."""
-    from sfumato.methods import find_method, make_method
+def _declared_options() -> list[Any]:
+    """An option of the command line for each declared parameter."""
+
+    def nothing() -> None:
+        pass
+
+    parameters = []
+    for name, declared in publish_options().items():
+        kind = Literal.__getitem__(declared.choices) if declared.choices else declared.kind
+        option = typer.Option(spell(name), show_default=False, help=declared.help)
+        annotation = Annotated[kind | None, option]  # type: ignore[valid-type]
+        parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation))
+    vars(nothing)["__signature__"] = inspect.Signature(parameters)
+    alone = typer.Typer(add_completion=False)
+    alone.command()(nothing)
+    return typer.main.get_command(alone).params
+
+
+def publish_options() -> dict[str, Declaration]:
+    """Every option by name; one that several methods and requirements take says what it is to each."""
+    from sfumato.methods import METHODS
+
+    takers = _requirement_options()
+    for method in METHODS.values():
+        for declared in declarations(method):
+            takers.setdefault(declared.name, {})[method.name] = declared
+    return {name: _merge(declared) for name, declared in takers.items()}
+
+
+def options_of(kind: type[Method]) -> list[str]:
+    """The options that a method takes, in the order of the alphabet."""
+    of_requirements = _requirement_options() if kind.takes_requirements else {}
+    return sorted({spell(name) for name in (*of_requirements, *(item.name for item in declarations(kind)))})
+
+
+def method_from(name: str, options: dict[str, Any]) -> Method:
+    """The method of that name with the given options."""
+    from sfumato.methods import find_method
 
     kind = find_method(name)
-    given = parameters.given
-    _refuse_others(name, given, _OPTIONS_OF.get(name, _fields_of(kind)))
-    if name == "mondrian":
-        return _mondrian(parameters)
-    for item in fields(kind):
-        if item.default is MISSING and item.default_factory is MISSING and item.name not in given:
-            option = _spelled(item.name)
-            raise ParameterError(f"{name} needs {option}, such as {option} {_SUCH_AS.get(item.name, 1)}")
     # A fraction where a whole number belongs is refused by the method itself, with its own sentence.
-    return make_method(
-        name, {key: _whole(value) if isinstance(value, float) else value for key, value in given.items()}
-    )
-
-
-def _fields_of(kind: type[Method]) -> set[str]:
-    """The options that are parameters of a method, by its own account."""
-    return {item.name for item in fields(kind)} & {item.name for item in fields(Parameters)}
-
-
-def _refuse_others(name: str, given: dict[str, Any], taken: set[str]) -> None:
-    for option in given:
+    given = {key: _whole(value) if isinstance(value, float) else value for key, value in options.items()}
+    taken = options_of(kind)
+    for option in map(spell, given):
         if option not in taken:
-            options = ", ".join(_spelled(other) for other in sorted(taken)) or "no parameters"
-            raise ParameterError(f"{name} does not take {_spelled(option)}; it takes {options}")
-        needed = _NEEDED_BY.get(option)
-        if needed and needed not in given:
-            raise ParameterError(f"{_spelled(option)} means nothing without {_spelled(needed)}")
+            raise ParameterError(f"{name} does not take {option}; it takes {', '.join(taken) or 'no parameters'}")
+    for declared in declarations(kind):
+        if declared.required and declared.name not in given:
+            raise ParameterError(f"{name} needs {_such_as(declared)}")
+    own = {item.name: given.pop(item.name) for item in declarations(kind) if item.name in given}
+    return kind.under(_requirements(given), **own)
 
 
-def _spelled(option: str) -> str:
-    return f"--{option.replace('_', '-')}"
+def spell(name: str) -> str:
+    """A parameter as an option."""
+    return f"--{name.replace('_', '-')}"
 
 
-def _mondrian(given: Parameters) -> Method:
-    from sfumato.methods import Mondrian
-    from sfumato.privacy.requirements import AlphaK, BetaLikeness
+def complete_methods() -> list[str]:
+    """The names of all methods, for a shell to complete."""
+    from sfumato.methods import METHODS
 
-    requirements: list[Requirement] = []
-    if given.alpha is not None and given.k is not None:
-        requirements.append(AlphaK(alpha=given.alpha, k=given.k))
-    if given.l is not None and given.l_form not in (None, "probabilistic"):
-        requirements.append(_diversity(given))
-    elif given.c is not None:
-        raise ParameterError("--c belongs to --l-form recursive")
-    if given.beta is not None:
-        requirements.append(BetaLikeness(beta=given.beta, enhanced=bool(given.enhanced)))
-    choices: dict[str, Any] = {
-        name: value for name, value in given.given.items() if name in ("t", "distance", "delta", "cut", "recoding")
-    }
-    if given.alpha is None:
-        choices["k"] = given.k
-    if given.l_form in (None, "probabilistic") and given.l is not None:
-        choices["l"] = _whole(given.l)
-    return Mondrian(**choices, requirements=tuple(requirements))
+    return list(METHODS)
 
 
-def _diversity(given: Parameters) -> Requirement:
-    from sfumato.privacy.requirements import DistinctLDiversity, EntropyLDiversity, RecursiveLDiversity
+def _families() -> dict[str, dict[str, type[Requirement]]]:
+    """The requirements by the parameter that asks for them, and by form."""
+    from sfumato.privacy.requirements import REQUIREMENTS
 
-    assert given.l is not None
-    l = _whole(given.l)
-    if given.l_form == "recursive":
-        if given.c is None:
-            raise ParameterError("--l-form recursive needs --c, such as --c 2")
-        # A fraction is refused by the requirement itself.
-        return RecursiveLDiversity(l=l, c=given.c)  # type: ignore[arg-type]
-    if given.c is not None:
-        raise ParameterError("--c belongs to --l-form recursive")
-    return DistinctLDiversity(l=l) if given.l_form == "distinct" else EntropyLDiversity(l=l)
+    found: dict[str, dict[str, type[Requirement]]] = {}
+    for kind in REQUIREMENTS.values():
+        found.setdefault(declarations(kind)[0].name, {})[kind.form] = kind
+    return found
+
+
+def _requirement_options() -> dict[str, dict[str, Declaration]]:
+    """The declarations of each option, by the requirements that take it."""
+    found: dict[str, dict[str, Declaration]] = {}
+    for key, forms in _families().items():
+        for kind in forms.values():
+            for declared in declarations(kind):
+                found.setdefault(declared.name, {})[kind.name] = declared
+        if len(forms) > 1:
+            about = "; ".join(f"{form}, {_summary(kind).removesuffix('.').lower()}" for form, kind in forms.items())
+            meaning = f"what {spell(key)} means ({next(iter(forms))} by default)"
+            found[_form(key)] = {meaning: Declaration(kind=str, choices=tuple(forms), help=about)}
+    return found
+
+
+def _merge(takers: dict[str, Declaration]) -> Declaration:
+    """One option for all that take it; a whole number is also a number."""
+    kinds = [declared.kind for declared in takers.values()]
+    choices = dict.fromkeys(choice for declared in takers.values() for choice in declared.choices)
+    takers_of: dict[str, list[str]] = {}
+    for name, declared in takers.items():
+        takers_of.setdefault(declared.help, []).append(name)
+    about = "; ".join(f"{', '.join(names)}: {text}" for text, names in takers_of.items())
+    return Declaration(kind=float if float in kinds else kinds[0], choices=tuple(choices), help=f"{about}.")
+
+
+def _requirements(given: dict[str, Any]) -> list[Requirement]:
+    """The requirements that are asked for; one whose only option another takes along is part of that."""
+    asked, used = [], set()
+    for key, forms in _families().items():
+        if key in given:
+            kind = forms[given.get(_form(key), next(iter(forms)))]
+            asked.append(kind)
+            used |= {_form(key), *(declared.name for declared in declarations(kind))}
+    for option in given:
+        if option not in used:
+            raise ParameterError(_idle(option, given))
+    taken_along = {declared.name for kind in asked for declared in declarations(kind)[1:]}
+    return [_make(kind, given) for kind in asked if declarations(kind)[0].name not in taken_along]
+
+
+def _make(kind: type[Requirement], given: dict[str, Any]) -> Requirement:
+    key, *others = declarations(kind)
+    for declared in others:
+        if declared.required and declared.name not in given:
+            if kind.form:
+                raise ParameterError(f"{spell(_form(key.name))} {kind.form} needs {_such_as(declared)}")
+            raise ParameterError(f"{spell(key.name)} means nothing without {spell(declared.name)}")
+    return kind(**{declared.name: given[declared.name] for declared in (key, *others) if declared.name in given})
+
+
+def _idle(option: str, given: dict[str, Any]) -> str:
+    """Why an option of a requirement that was not asked for changes nothing."""
+    for key, forms in _families().items():
+        for form, kind in forms.items():
+            if option in (_form(key), *(declared.name for declared in declarations(kind)[1:])):
+                if key in given:
+                    return f"{spell(option)} belongs to {spell(_form(key))} {form}"
+                return f"{spell(option)} means nothing without {spell(key)}"
+    raise AssertionError(option)
+
+
+def _form(key: str) -> str:
+    return f"{key}_form"
+
+
+def _such_as(declared: Declaration) -> str:
+    return f"{spell(declared.name)}, such as {spell(declared.name)} {declared.example}"
 
 
 def _whole(number: float) -> float:
     """2.0 as 2, so that a release says what was typed."""
-    return int(number) if number.is_integer() and abs(number) <= LARGEST_WHOLE else number
+    return int(number) if number.is_integer() and abs(number) <= MAX_WHOLE else number
+
+
+def _summary(kind: type) -> str:
+    """The first paragraph of what a class says about itself, in plain text."""
+    return " ".join((kind.__doc__ or "").split("\n\n")[0].split()).replace("`", "")

@@ -10,7 +10,7 @@ import typer
 
 from sfumato.cli.budget import charge, show_charge
 from sfumato.cli.options import File, Json, LedgerFile, Parquet, SchemaFile
-from sfumato.cli.parameters import DiversityForm, Parameters, method_from
+from sfumato.cli.parameters import GIVEN, complete_methods, method_from
 from sfumato.cli.show import measurements, print_json, say, to_json
 from sfumato.cli.study import MEASURES, RELEASE
 from sfumato.files import place
@@ -25,6 +25,7 @@ EXAMPLE = "sfumato publish people.csv --schema people.toml --method mondrian --k
 
 
 def command(
+    context: typer.Context,
     file: File,
     schema: SchemaFile,
     method: Annotated[
@@ -33,84 +34,13 @@ def command(
             "--method",
             metavar="NAME",
             show_default=False,
-            help="mondrian, anatomy, suppression (the sensitive column alone) or original (no protection). "
-            "Differentially private, with --epsilon: quad-tree, kd-tree, hybrid-tree, privtree, diffmulti, diffgen, "
-            "rps, dpcube, privbayes or marginals. For sensitive values alone: dirichlet, with (epsilon, delta), "
-            "or local, with noise on every one of them.",
+            autocompletion=complete_methods,
+            help="One of the methods below.",
         ),
     ],
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FOLDER", show_default=False, help="A new folder for the release.")
     ],
-    k: Annotated[int | None, typer.Option("--k", help="k-anonymity: at least k people in a class.")] = None,
-    l: Annotated[float | None, typer.Option("--l", help="l-diversity, in the form that --l-form names.")] = None,
-    l_form: Annotated[
-        DiversityForm | None,
-        typer.Option(
-            "--l-form",
-            help="What --l bounds: the share of the commonest value (probabilistic, the default), the number of "
-            "different values, their entropy, or with --c the rest against the commonest.",
-        ),
-    ] = None,
-    c: Annotated[float | None, typer.Option("--c", help="The factor of recursive (c,l)-diversity.")] = None,
-    t: Annotated[float | None, typer.Option("--t", help="t-closeness: no class farther from the table.")] = None,
-    distance: Annotated[
-        Literal["equal", "ordered", "hierarchical", "jensen-shannon"] | None,
-        typer.Option(
-            "--distance",
-            help="How --t measures: earth mover's with a ground distance (equal is the default), or Jensen-Shannon.",
-        ),
-    ] = None,
-    delta: Annotated[
-        float | None,
-        typer.Option(
-            "--delta",
-            help="delta-disclosure: bounds log ratios. For mst and dirichlet, how likely their promise may fail.",
-        ),
-    ] = None,
-    alpha: Annotated[
-        float | None, typer.Option("--alpha", help="With --k, (alpha,k)-anonymity: the largest share of a value.")
-    ] = None,
-    beta: Annotated[float | None, typer.Option("--beta", help="beta-likeness: bounds relative gains.")] = None,
-    enhanced: Annotated[bool, typer.Option("--enhanced", help="With --beta, enhanced beta-likeness.")] = False,
-    cut: Annotated[
-        Literal["ncp", "median"] | None,
-        typer.Option(
-            "--cut",
-            help="How Mondrian cuts: for the least information loss (ncp, the default), or at "
-            "the median of the widest axis.",
-        ),
-    ] = None,
-    recoding: Annotated[
-        Literal["generalize", "bucketize"] | None,
-        typer.Option(
-            "--recoding",
-            help="Publish generalized rows (the default), or exact quasi-identifiers with "
-            "the sensitive values per bucket.",
-        ),
-    ] = None,
-    epsilon: Annotated[
-        float | None, typer.Option("--epsilon", help="Differential privacy: what the release may cost.")
-    ] = None,
-    height: Annotated[int | None, typer.Option("--height", help="How many levels a private tree has.")] = None,
-    h: Annotated[int | None, typer.Option("--h", help="How often DiffMulti and DiffGen specialize.")] = None,
-    utility: Annotated[
-        Literal["dm", "ncp", "max", "purity"] | None,
-        typer.Option("--utility", help="By what DiffMulti chooses where to specialize."),
-    ] = None,
-    levels: Annotated[
-        int | None, typer.Option("--levels", help="How often DiffMulti specializes one record at most.")
-    ] = None,
-    degree: Annotated[
-        int | None, typer.Option("--degree", help="On how many others PrivBayes lets a column depend.")
-    ] = None,
-    mechanism: Annotated[
-        Literal["randomized-response", "geometric", "laplace"] | None,
-        typer.Option(
-            "--mechanism",
-            help="What local noise is: randomized response (the default), or noise that keeps near values near.",
-        ),
-    ] = None,
     rows: Annotated[
         Literal["generalized", "synthetic"] | None,
         typer.Option(
@@ -125,36 +55,15 @@ def command(
 ) -> None:
     """Publish a table by one method at one setting.
 
-    Mondrian takes any combination of requirements, Anatomy takes --l alone. The release is checked against its claim
-    and written to a new folder. What a differentially private release costs is charged to the ledger before noise is
-    drawn; see sfumato budget.
+    Mondrian takes any combination of requirements. The release is checked against its claim and written to a new
+    folder. What a differentially private release costs is charged to the ledger before noise is drawn; see sfumato
+    budget.
     """
     from sfumato.data import read
     from sfumato.privacy.ledger import Ledger
     from sfumato.publish.publication import publish_to
 
-    parameters = Parameters(
-        k=k,
-        l=l,
-        l_form=l_form,
-        c=c,
-        t=t,
-        distance=distance,
-        delta=delta,
-        alpha=alpha,
-        beta=beta,
-        enhanced=enhanced or None,
-        cut=cut,
-        recoding=recoding,
-        epsilon=epsilon,
-        height=height,
-        h=h,
-        utility=utility,
-        degree=degree,
-        levels=levels,
-        mechanism=mechanism,
-    )
-    chosen = method_from(method, parameters)
+    chosen = method_from(method, context.meta[GIVEN])
     book = Ledger(ledger)
     release, folder = publish_to(chosen, read(file, schema), output, ledger=book, parquet=parquet, rows=rows)
     about, charged = _about(release, chosen.label), charge(release, book)

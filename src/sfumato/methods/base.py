@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
@@ -18,6 +18,7 @@ from sfumato.mechanisms.noise import Source, SystemSource
 from sfumato.parameters import check_parameters, declarations, label_of, parameter
 from sfumato.privacy.claims import Claim, Differential, PureDP
 from sfumato.privacy.loss import MAX_AMOUNT, Loss, Pure, exact
+from sfumato.privacy.requirements import Requirement
 from sfumato.release.boxes import Boxes
 from sfumato.release.release import Provenance, Release
 
@@ -42,6 +43,8 @@ class Method(ABC):
     """Whether a frontier tries the method without being asked to."""
     endpoint: ClassVar[Endpoint | None] = None
     """Which end of every frontier the method is, if either."""
+    takes_requirements: ClassVar[bool] = False
+    """Whether its classes can be held to any requirement."""
 
     def __post_init__(self) -> None:
         check_parameters(self)
@@ -62,6 +65,11 @@ class Method(ABC):
     @abstractmethod
     def claim(self) -> Claim:
         """What a release of this method promises; it follows from the parameters alone."""
+
+    @classmethod
+    def under(cls, requirements: Sequence[Requirement], **parameters: Any) -> Self:
+        """The setting with some parameters, under requirements where the method takes any."""
+        return cls(**parameters)
 
     @property
     def series(self) -> str:

@@ -16,7 +16,6 @@ from typing import Literal, NoReturn, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from sfumato.compiled import compiled
 from sfumato.errors import ParameterError, UnsatisfiableError
@@ -77,6 +76,8 @@ def pure_alpha(epsilon: float, m: int) -> float:
 
 def reference_sample(n: int, m: int, alpha: float, rest: float, factor: float) -> float:
     """ln of the reference 0-sample (Definition 7), over all numbers x of workers in a place."""
+    from scipy.special import gammaln  # loading it would slow down every start
+
     x = np.arange(n + 1, dtype=np.float64)
     f = np.minimum(m, factor * (alpha + np.maximum(x - 1, 0)))
     choose = gammaln(m + 1) - gammaln(f + 1) - gammaln(m - f + 1)

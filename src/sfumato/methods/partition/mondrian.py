@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,7 @@ class Mondrian(Method):
     """
 
     name: ClassVar[str] = "mondrian"
+    takes_requirements: ClassVar[bool] = True
     k: int | None = None
     l: float | None = None
     t: float | None = None
@@ -83,12 +84,12 @@ class Mondrian(Method):
         return (*short, *self.requirements)
 
     @classmethod
-    def under(cls, requirements: Sequence[Requirement], **choices: Any) -> Mondrian:
+    def under(cls, requirements: Sequence[Requirement], **parameters: Any) -> Self:
         """The setting under some requirements, each by its shorthand where it has one."""
         short = [requirement for requirement in requirements if type(requirement) in SHORTHANDS]
         others = tuple(requirement for requirement in requirements if requirement not in short)
         return cls(
-            **{key: value for one in short for key, value in asdict(one).items()}, requirements=others, **choices
+            **{key: value for one in short for key, value in asdict(one).items()}, requirements=others, **parameters
         )
 
     def _publish(self, table: Table, source: Source) -> Release:

@@ -19,7 +19,7 @@ from sfumato.privacy.requirements.base import ROUNDING, Counts, Population, Requ
 
 @dataclass(frozen=True, kw_only=True)
 class LDiversity(Requirement):
-    """The most frequent sensitive value has a share of at most 1/`l`; `l` may be fractional."""
+    """The most frequent sensitive value has a share of at most 1/`l`, where `l` may be a fraction."""
 
     name: ClassVar[str] = "l-diversity"
     form: ClassVar[str] = "probabilistic"
@@ -68,7 +68,10 @@ class EntropyLDiversity(LDiversity):
 
 @dataclass(frozen=True, kw_only=True)
 class RecursiveLDiversity(LDiversity):
-    """(c, ℓ)-diversity: r₁ < c (r_ℓ + … + r_m) with the counts in falling order."""
+    """The commonest value has fewer than `c` times the rows of all values but the `l` − 1 commonest.
+
+    (c, ℓ)-diversity: r₁ < c (r_ℓ + … + r_m) with the counts in falling order.
+    """
 
     name: ClassVar[str] = "recursive (c,l)-diversity"
     form: ClassVar[str] = "recursive"

@@ -10,6 +10,7 @@ from sfumato.measures.attacks import ATTACKS
 from sfumato.measures.measurement import Measure, Measurement
 from sfumato.measures.workloads import WORKLOADS
 from sfumato.measures.workloads.base import Workload
+from sfumato.notebook import html_table
 from sfumato.release import Release
 
 MEASURES: dict[str, Measure] = {
@@ -19,10 +20,27 @@ MEASURES: dict[str, Measure] = {
 }
 
 
-def measure(table: Table, release: Release, workloads: Sequence[Workload] = WORKLOADS) -> dict[str, Measurement]:
+class Measurements(dict[str, Measurement]):
+    """Measured values by the names of their measures."""
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{name}: {found}" for name, found in self.items())
+
+    def _repr_html_(self) -> str:
+        rows = [(found.measure.title, found, found.measure.better) for found in self.values()]
+        return html_table("Measured on the real data: for the publisher's eyes", rows, ("measure", "value", ""))
+
+
+def measure(table: Table, release: Release, workloads: Sequence[Workload] = WORKLOADS) -> Measurements:
     """The value of every measure. They are computed on the real data and are for the publisher's eyes.
 
     Further workloads, such as `HeldOut` and `MatchPoint`, can be given in place of the usual ones.
+
+    >>> import sfumato as sf
+    >>> table = sf.read("town.csv", schema="town.toml")
+    >>> measured = sf.measure(table, sf.FullSuppression().publish(table))
+    >>> measured["classes"].value
+    1.0
     """
     ours, theirs = (
         [(axis.name, axis.nullable, axis.spec()) for axis in schema.axes] for schema in (table.schema, release.schema)
@@ -36,4 +54,4 @@ def measure(table: Table, release: Release, workloads: Sequence[Workload] = WORK
     for workload in workloads:
         values |= workload.run(table, release)
         known |= {measure.name: measure for measure in workload.measures}
-    return {name: Measurement(measure=known[name], value=value) for name, value in values.items()}
+    return Measurements({name: Measurement(measure=known[name], value=value) for name, value in values.items()})

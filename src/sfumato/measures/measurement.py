@@ -53,6 +53,11 @@ class Measure:
         low, high = (min(max(end, self.lowest), highest) for end in interval)
         return low, high
 
+    @property
+    def better(self) -> str:
+        """Which direction is better, in words."""
+        return "" if self.direction == "none" else f"{self.direction} is better"
+
     def spec(self) -> dict[str, Any]:
         """What the measure means, as a document says it; an end of the range that is none is left open."""
         return {

@@ -27,7 +27,7 @@ SEAMS = {
     "jinja2": {"report"},
     "altair": {"report"},
     "vl_convert": {"report"},
-    "polars": {"data", "release", "samples", "report", "measures", "trials", "methods", "collect"},
+    "polars": {"data", "release", "samples", "report", "measures", "trials", "collect"},
     "opendp": {"mechanisms"},
     "sklearn": {"measures"},
     "mbi": {"methods"},

@@ -247,7 +247,7 @@ def test_wrong_options_are_one_sentence_and_cost_nothing(
 @pytest.mark.parametrize(
     ("name", "text", "sentence"),
     [
-        ("flows.csv", "origin,destination,count\n0001,0003,1\n0099,0003,1\n", "row 2: origin is '0099', which is no"),
+        ("flows.csv", "origin,destination,count\n0001,0003,1\n0099,0003,1\n", "row 2: origin is '0099', which is not"),
         ("flows.csv", "origin,destination,count\n0001,0003,-1\n", "row 1: count is '-1'; expected a whole number"),
         ("flows.csv", "origin,destination,count\n0001,0003,1.5\n", "row 1: count is '1.5'; expected a whole number"),
         ("flows.csv", "a,b\n0001,0003\n", "no column for the origin"),

@@ -52,7 +52,7 @@ def test_wrong_usage_is_one_line_that_points_to_the_help(run: Run, people: Path,
         (("query", "nothing", "age > 3"), "nothing: there is no such release folder"),
         (
             ("publish", "people.csv", "--schema", "no.toml", "--method", "original", "-o", "r"),
-            "no.toml: there is no such schema file",
+            "no.toml: the schema file does not exist",
         ),
         (
             ("publish", "people.csv", "--schema", "people.toml", "--method", "original", "-o", "people.csv/r"),

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flow_cases import Write, flows_of, haversine, line, origins_of
-from sfumato.data.flows import MOST_PEOPLE, OUTSIDE, Flows
+from sfumato.data.flows import MAX_PEOPLE, OUTSIDE, Flows
 from sfumato.data.places import Places
 from sfumato.errors import DataError
 
@@ -50,7 +50,7 @@ def test_numbers_in_parquet_are_ids_without_zeros(tmp_path: Path) -> None:
     pl.DataFrame({"origin": [12], "destination": [12], "count": [3]}).write_parquet(path)
     assert Flows.read(path, PLACES).frame().rows() == [("12", "12", 3)]
     pl.DataFrame({"origin": [12, 13], "destination": [12, 12], "count": [3, 1]}).write_parquet(path)
-    with pytest.raises(DataError, match=r"flows\.parquet: row 2: origin is 13, which is no place.*store ids as text$"):
+    with pytest.raises(DataError, match=r"row 2: origin is 13, which is not in the list.*store ids as text$"):
         Flows.read(path, PLACES)
 
 
@@ -75,7 +75,7 @@ def test_columns_can_be_named(write: Write) -> None:
 
 
 WHOLE = "; expected a whole number from 0 to 10,000,000"
-NO_PLACE = ", which is no place in the list of places"
+NO_PLACE = ", which is not in the list of places"
 BEYOND = f"{NO_PLACE}; write 'outside' for origins beyond the list, and give a radius"
 
 
@@ -143,8 +143,8 @@ def test_categories_are_text() -> None:
 
 
 def test_the_most_people_are_allowed(write: Write) -> None:
-    flows = Flows.read(write("flows.csv", f"origin,destination,count\n12,12,{MOST_PEOPLE}\n"), PLACES)
-    assert flows.total == MOST_PEOPLE
+    flows = Flows.read(write("flows.csv", f"origin,destination,count\n12,12,{MAX_PEOPLE}\n"), PLACES)
+    assert flows.total == MAX_PEOPLE
 
 
 @given(pairs_of_people)

@@ -43,7 +43,7 @@ def test_keys_order_as_the_rows_do_beyond_62_bits(case: tuple[list[int], list[tu
 @given(code_columns(6))
 def test_keys_order_as_the_rows_do_when_every_step_is_ranked(case: tuple[list[int], list[tuple[int, ...]]]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(keys, "LARGEST_KEY", 1)
+        patch.setattr(keys, "MAX_KEY", 1)
         assert_keys_order_as_rows(*case)
 
 
@@ -52,6 +52,6 @@ def test_a_domain_beyond_62_bits_does_need_ranks() -> None:
     sizes, rows = [WIDE] * 4, [(1, 0, 0, 0), (0, 5, 5, 5), (1, 0, 0, -1), (-1, -1, -1, -1), (WIDE - 1,) * 4]
     assert_keys_order_as_rows(sizes, rows)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(keys, "LARGEST_KEY", 2**200)
+        patch.setattr(keys, "MAX_KEY", 2**200)
         with pytest.raises((AssertionError, OverflowError)):
             assert_keys_order_as_rows(sizes, rows)

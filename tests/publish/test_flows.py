@@ -283,5 +283,5 @@ def test_a_folder_without_a_description_is_said(grid: Places, flows: Flows, ledg
     with pytest.raises(ReleaseError, match=r"commute\.json: there is no such file; expected a folder of synthetic"):
         read_published(tmp_path, grid)
     publish_flows(SYNTHESIZER, flows, tmp_path / "release", data_set="town", ledger=ledger)
-    with pytest.raises(DataError, match=r"flows\.csv: row 1: destination is '0000', which is no place"):
+    with pytest.raises(DataError, match=r"flows\.csv: row 1: destination is '0000', which is not in the list"):
         read_published(tmp_path / "release", line([0, 1]))

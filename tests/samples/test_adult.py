@@ -153,7 +153,7 @@ def test_something_else_than_the_archive_is_refused(content: bytes, tmp_path: Pa
 
 
 def test_an_endless_answer_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(adult, "MOST_BYTES", 1_000)
+    monkeypatch.setattr(adult, "MAX_BYTES", 1_000)
     with pytest.raises(DataError, match="far too long"):
         read_adult(cache=tmp_path, opener=FakeWeb(b"x" * 1_001))
     with pytest.raises(DataError, match=r"adult\.data: longer than"):
@@ -161,9 +161,9 @@ def test_an_endless_answer_is_refused(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_a_missing_local_copy_is_named(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"nowhere\.csv: there is no such file"):
+    with pytest.raises(DataError, match=r"nowhere\.csv: the file does not exist"):
         read_adult(tmp_path / "nowhere.csv")
-    with pytest.raises(DataError, match=r"adult\.data: there is no such file"):
+    with pytest.raises(DataError, match=r"adult\.data: the file does not exist"):
         read_adult(tmp_path)
 
 

@@ -168,7 +168,7 @@ def test_incomes_have_a_heavy_right_tail(people: pl.DataFrame) -> None:
     median, top = earners.quantile(0.5) or 0, earners.quantile(0.999) or 0
     assert 30_000 < median < 45_000
     assert top > 8 * median
-    assert (people["income"] == town.HIGHEST_INCOME).sum() < 0.001 * people.height
+    assert (people["income"] == town.MAX_INCOME).sum() < 0.001 * people.height
 
 
 def test_children_have_no_job_no_degree_and_no_spouse(people: pl.DataFrame) -> None:

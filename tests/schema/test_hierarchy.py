@@ -97,8 +97,8 @@ def test_numbers_in_a_file_have_one_spelling(tmp_path: Path) -> None:
         ("a;A;*\nb;A;B;*\n", ", row 2: 4 levels where row 1 has 3"),
         ("a;A;*\n\nb;A;*\n", ", row 2: 0 levels"),
         ("a;A;X;*\nb;B;X;*\nc;A;Y;*\n", ", row 3: 'A' lies under 'Y' here but under 'X' in row 1"),
-        ("a;A;*\nb;A;*\na;B;*\n", ", row 3: the value 'a' already stands in row 1"),
-        ("2;A;*\n2.0;A;*\n", ", row 2: the value '2' already stands in row 1"),
+        ("a;A;*\nb;A;*\na;B;*\n", ", row 3: the value 'a' is a duplicate of row 1"),
+        ("2;A;*\n2.0;A;*\n", ", row 2: the value '2' is a duplicate of row 1"),
         ("a;A;*\nb;;*\n", ", row 2: level 2 is empty"),
         (";A;*\n", ", row 1: level 1 is empty"),
         ("", ": the hierarchy file is empty"),
@@ -113,7 +113,7 @@ def test_unusable_files_are_refused_with_the_row(tmp_path: Path, content: str | 
 
 
 def test_a_file_that_is_not_there_or_is_a_folder(tmp_path: Path) -> None:
-    with pytest.raises(SchemaError, match=r"nowhere.csv: there is no such hierarchy file"):
+    with pytest.raises(SchemaError, match=r"nowhere.csv: the hierarchy file does not exist"):
         read_hierarchy(tmp_path / "nowhere.csv")
     with pytest.raises(SchemaError, match="cannot be read"):
         read_hierarchy(tmp_path)

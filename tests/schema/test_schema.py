@@ -138,7 +138,7 @@ WRONG_FILES = {
     "values and taxonomy are given": quasi("categorical", values=["a"], taxonomy=["b"]),
     "taxonomy and hierarchy are given": quasi("categorical", taxonomy=["b"], hierarchy='"x.csv"'),
     "hierarchy is 3": quasi("categorical", hierarchy=3),
-    "there is no such hierarchy file": quasi("categorical", hierarchy='"nowhere.csv"'),
+    "the hierarchy file does not exist": quasi("categorical", hierarchy='"nowhere.csv"'),
     "the taxonomy is empty": quasi("categorical", taxonomy=[]),
     "where a list or a table was expected": quasi("categorical", taxonomy='"a"'),
     "the taxonomy holds ['b'] where a label": quasi("categorical", taxonomy=["a", ["b"]]),
@@ -169,7 +169,7 @@ def test_the_star_cannot_be_a_value(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_and_a_folder(tmp_path: Path) -> None:
-    with pytest.raises(SchemaError, match=r"nowhere.toml: there is no such schema file"):
+    with pytest.raises(SchemaError, match=r"nowhere.toml: the schema file does not exist"):
         Schema.load(tmp_path / "nowhere.toml")
     with pytest.raises(SchemaError, match="cannot be read"):
         Schema.load(tmp_path)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from flow_cases import flows_of
-from sfumato.data.flows import MOST_PEOPLE
+from sfumato.data.flows import MAX_PEOPLE
 from sfumato.data.places import KILOMETRES
 from sfumato.errors import ParameterError
 from sfumato.methods.flows.domain import Domain
@@ -40,7 +40,7 @@ def test_the_options(regions: tuple[str, ...], names: list[str]) -> None:
     if regions:
         assert options["within 3 km, town beyond"].domain == Domain(radius=3, beyond="town")
         assert options["tract up to 20 people"].domain == Domain(coarse=((20, "tract"),))
-        assert options["tract throughout"].domain == Domain(coarse=((MOST_PEOPLE, "tract"),))
+        assert options["tract throughout"].domain == Domain(coarse=((MAX_PEOPLE, "tract"),))
         assert options["tract throughout, prior by distance"].prior.by_distance
 
 

@@ -10,12 +10,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.data.places import OUTSIDE, Places, as_numbers, as_text, column_for
+from sfumato.data.places import OUTSIDE, Places, as_numbers, find_column, refuse_where
 from sfumato.data.source import read_frame
 from sfumato.errors import DataError
 
 COUNT_NAMES = ("count", "workers", "people", "trips", "flow")
-MOST_PEOPLE = 10**7
+MAX_PEOPLE = 10**7
 """In one destination."""
 
 
@@ -93,24 +93,23 @@ class Flows:
         """Read origin–destination pairs; without a count column every row is one person."""
         frame, where = read_frame(source)
         names = frame.columns
-        origin = column_for(names, origin, ("origin", "home", "from"), "origin", where)
-        destination = column_for(names, destination, ("destination", "work", "to"), "destination", where)
+        origin = find_column(names, origin, ("origin", "home", "from"), "origin", where)
+        destination = find_column(names, destination, ("destination", "work", "to"), "destination", where)
         if count is None:
             count = next((name for name in names if name.lower() in COUNT_NAMES), None)
         else:
-            count = column_for(names, count, (), "count", where)
+            count = find_column(names, count, (), "count", where)
         if len({origin, destination, count}) < 3:
             raise DataError(f"{where}: origin, destination and count are different columns; one was given twice")
-        codes = pl.DataFrame({"id": places.ids}).with_row_index("code").with_columns(pl.col("code").cast(pl.Int64))
-        goes_to = _codes(frame[destination], codes, where)
-        comes_from = _codes(frame[origin], codes, where, outside=len(places))
+        goes_to = places.find(frame[destination], where)
+        comes_from = places.find(frame[origin], where, outside=True)
         people = _people(frame[count], where) if count else np.ones(frame.height, dtype=np.int64)
         if not people.any():
             raise DataError(f"{where}: the counts add up to nobody")
         flows = Flows.of_pairs(places, goes_to, comes_from, people)
-        if int(flows.people.max()) > MOST_PEOPLE:
+        if int(flows.people.max()) > MAX_PEOPLE:
             place = places.ids[int(flows.destinations[flows.people.argmax()])]
-            raise DataError(f"{where}: more than {MOST_PEOPLE:,} people go to {place!r}; split the destination")
+            raise DataError(f"{where}: more than {MAX_PEOPLE:,} people go to {place!r}; split the destination")
         return flows
 
     def frame(self, count: str = "count") -> pl.DataFrame:
@@ -125,36 +124,8 @@ class Flows:
         )
 
 
-def _codes(raw: pl.Series, codes: pl.DataFrame, where: str, outside: int | None = None) -> NDArray[np.int64]:
-    ids = as_text(raw, where)
-    found = pl.DataFrame({"id": ids}).join(codes, on="id", how="left", maintain_order="left")["code"]
-    if outside is not None and OUTSIDE in ids:
-        found = pl.DataFrame({"id": ids, "code": found}).select(
-            pl.when(pl.col("id") == OUTSIDE).then(outside).otherwise(pl.col("code")).alias("code")
-        )["code"]
-    if found.null_count():
-        row = int(found.is_null().arg_max() or 0)
-        raise DataError(
-            f"{where}: row {row + 1}: {raw.name} is {raw[row]!r}, which is no place in the list of places"
-            + _more_about(raw, found, codes, outside is not None)
-        )
-    return found.to_numpy()
-
-
-def _more_about(raw: pl.Series, found: pl.Series, codes: pl.DataFrame, origins: bool) -> str:
-    """How many rows are so, and what may be the matter."""
-    more = f" ({found.null_count():,} rows in all)" if found.null_count() > 1 else ""
-    if raw.dtype.is_numeric() and codes["id"].str.starts_with("0").any():
-        return f"{more}; ids of places begin with 0, so store ids as text"
-    return f"{more}; write {OUTSIDE!r} for origins beyond the list, and give a radius" if origins else more
-
-
 def _people(raw: pl.Series, where: str) -> NDArray[np.int64]:
     numbers = as_numbers(raw, where)
-    wrong = (~numbers.is_between(0, MOST_PEOPLE)).fill_null(True) | (numbers != numbers.floor()).fill_null(True)
-    if wrong.any():
-        row = int(wrong.arg_max() or 0)
-        raise DataError(
-            f"{where}: row {row + 1}: {raw.name} is {raw[row]!r}; expected a whole number from 0 to {MOST_PEOPLE:,}"
-        )
+    wrong = ~numbers.is_between(0, MAX_PEOPLE) | (numbers != numbers.floor())
+    refuse_where(wrong, raw, where, f"a whole number from 0 to {MAX_PEOPLE:,}")
     return numbers.to_numpy().astype(np.int64)

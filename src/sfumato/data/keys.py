@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-LARGEST_KEY = 2**62
+MAX_KEY = 2**62
 
 
 def pack(columns: Sequence[NDArray[np.integer]], sizes: Sequence[int]) -> NDArray[np.int64]:
@@ -18,7 +18,7 @@ def pack(columns: Sequence[NDArray[np.integer]], sizes: Sequence[int]) -> NDArra
     key = np.zeros(len(columns[0]), dtype=np.int64)
     span = 1
     for column, size in zip(columns, sizes, strict=True):
-        if span * (size + 1) > LARGEST_KEY:
+        if span * (size + 1) > MAX_KEY:
             distinct, key = np.unique(key, return_inverse=True)
             key = key.reshape(-1).astype(np.int64)
             span = len(distinct)

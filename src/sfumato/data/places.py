@@ -68,22 +68,39 @@ class Places:
         codes = values.replace_strict(labels, np.arange(len(labels)), return_dtype=pl.Int32)
         return Partition(codes.to_numpy(), tuple(labels))
 
+    def find(self, raw: pl.Series, where: str, outside: bool = False) -> NDArray[np.int64]:
+        """The number of the place that each id names, or the number of places for `OUTSIDE`, where that may be."""
+        known = pl.DataFrame({"id": self.ids}).with_row_index("code").with_columns(pl.col("code").cast(pl.Int64))
+        if outside:
+            known = known.vstack(pl.DataFrame({"code": [len(self)], "id": [OUTSIDE]}))
+        ids = pl.DataFrame({"id": as_text(raw, where)})
+        found = ids.join(known, on="id", how="left", maintain_order="left")["code"]
+        if not found.null_count():
+            return found.to_numpy()
+        row = int(found.is_null().arg_max() or 0)
+        more = f" ({found.null_count():,} rows in all)" if found.null_count() > 1 else ""
+        if raw.dtype.is_numeric() and self.ids.str.starts_with("0").any():
+            more += "; ids of places begin with 0, so store ids as text"
+        elif outside:
+            more += f"; write {OUTSIDE!r} for origins beyond the list, and give a radius"
+        raise DataError(f"{where}: row {row + 1}: {raw.name} is {raw[row]!r}, which is not in the list of places{more}")
+
     @staticmethod
     def read(
         source: Any, *, place: str | None = None, latitude: str | None = None, longitude: str | None = None
     ) -> Places:
-        """Read places from a CSV or Parquet file or a frame; every column that is no coordinate is a region."""
+        """Read places from a file or a frame; every other column is a level of regions."""
         frame, where = read_frame(source)
         names = frame.columns
-        latitude = column_for(names, latitude, LATITUDE_NAMES, "latitude", where)
-        longitude = column_for(names, longitude, LONGITUDE_NAMES, "longitude", where)
+        latitude = find_column(names, latitude, LATITUDE_NAMES, "latitude", where)
+        longitude = find_column(names, longitude, LONGITUDE_NAMES, "longitude", where)
         rest = [name for name in names if name not in (latitude, longitude)]
-        place = column_for(names, place, (*ID_NAMES, *rest[:1]), "place id", where)
+        place = find_column(names, place, (*ID_NAMES, *rest[:1]), "place id", where)
         ids = as_text(frame[place], where)
         _refuse_missing(ids, where, place)
         if OUTSIDE in ids:
             row = int((ids == OUTSIDE).arg_max() or 0)
-            raise DataError(f"{where}: row {row + 1}: {place} is {OUTSIDE!r}, which stands for what is no place")
+            raise DataError(f"{where}: row {row + 1}: {place} is {OUTSIDE!r}, which means origins beyond the list")
         twice = ids.is_duplicated()
         if twice.any():
             row = int(twice.arg_max() or 0)
@@ -100,7 +117,7 @@ def chord_of(kilometres: float) -> float:
     return float(2 * np.sin(min(kilometres / (2 * EARTH_RADIUS), np.pi / 2)))
 
 
-def column_for(names: list[str], asked: str | None, usual: tuple[str, ...], what: str, where: str) -> str:
+def find_column(names: list[str], asked: str | None, usual: tuple[str, ...], what: str, where: str) -> str:
     if asked is not None:
         if asked not in names:
             raise DataError(f"{where}: there is no column {asked!r}; the columns are {', '.join(names)}")
@@ -110,6 +127,36 @@ def column_for(names: list[str], asked: str | None, usual: tuple[str, ...], what
         if name.lower() in lower:
             return lower[name.lower()]
     raise DataError(f"{where}: no column for the {what} (such as {usual[0]!r}); the columns are {', '.join(names)}")
+
+
+def read_weights(source: Any, places: Places) -> NDArray[np.float64]:
+    """Public weights of places, such as populations: rows of a place and its weight; places not named have none."""
+    frame, where = read_frame(source)
+    names = frame.columns
+    place = find_column(names, None, ("origin", *ID_NAMES, *names[:1]), "place", where)
+    column = find_column(names, None, ("weight", "population", "count", *names[1:2]), "weight", where)
+    numbers = as_numbers(frame[column], where)
+    refuse_where(~(numbers >= 0), frame[column], where, "a number of 0 or more")
+    weights = np.bincount(places.find(frame[place], where), numbers.to_numpy(), len(places)).astype(np.float64)
+    if not weights.any():
+        raise DataError(f"{where}: all weights are 0")
+    return weights
+
+
+def read_numbers(raw: pl.Series, where: str) -> list[float]:
+    """The numbers in a column, which has nothing else in it."""
+    numbers = as_numbers(raw, where)
+    refuse_where(numbers.is_null(), raw, where, "a number")
+    return numbers.to_list()
+
+
+def refuse_where(wrong: pl.Series, raw: pl.Series, where: str, expected: str) -> None:
+    """Refuse a column with the first of its values that is wrong, or not known to be right."""
+    wrong = wrong.fill_null(True)
+    if wrong.any():
+        row = int(wrong.arg_max() or 0)
+        found = "empty" if raw[row] is None else repr(raw[row])
+        raise DataError(f"{where}: row {row + 1}: {raw.name} is {found}; expected {expected}")
 
 
 def as_text(raw: pl.Series, where: str) -> pl.Series:
@@ -134,9 +181,5 @@ def _refuse_missing(values: pl.Series, where: str, column: str) -> None:
 
 def _degrees(raw: pl.Series, where: str, limit: float) -> NDArray[np.float64]:
     numbers = as_numbers(raw, where)
-    wrong = (~numbers.is_between(-limit, limit)).fill_null(True)
-    if wrong.any():
-        row = int(wrong.arg_max() or 0)
-        found = "empty" if raw[row] is None else repr(raw[row])
-        raise DataError(f"{where}: row {row + 1}: {raw.name} is {found}; expected degrees from {-limit:g} to {limit:g}")
+    refuse_where(~numbers.is_between(-limit, limit), raw, where, f"degrees from {-limit:g} to {limit:g}")
     return numbers.to_numpy().astype(np.float64)

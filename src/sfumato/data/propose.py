@@ -19,18 +19,18 @@ from sfumato.schema import Schema
 from sfumato.schema.taxonomy import as_label
 
 MISSING_SPELLINGS = ("", "?", "NA", "N/A", "NaN", "null")
-MOST_CATEGORIES = 200
-MOST_GRID_POINTS = 2_000
+MAX_CATEGORIES = 200
+MAX_GRID_POINTS = 2_000
 DEFAULT_BINS = 50
-MOST_QUASI = 8
+MAX_QUASI = 8
 IDENTIFYING_SHARE = 0.95
-LARGEST_NUMBER = 1e15
+MAX_NUMBER = 1e15
 LEADING_ZERO = r"^0\d"
 """Digits that start with a zero, such as postcodes, are names and not numbers."""
 
 
 @dataclass(frozen=True)
-class _Looked:
+class _Profile:
     """What one look at a column showed."""
 
     name: str
@@ -56,7 +56,7 @@ def propose(source: Any, sensitive: str, quasi: tuple[str, ...] = ()) -> Schema:
             raise DataError(f"{where}: the column {name!r} is missing; the file has {shown}")
     if sensitive in quasi:
         raise DataError(f"{where}: the column {sensitive!r} cannot be both sensitive and a quasi-identifier")
-    columns = {name: _column_spec(_look(name, frame[name]), sensitive, quasi, where) for name in frame.columns}
+    columns = {name: _column_spec(_profile(name, frame[name]), sensitive, quasi, where) for name in frame.columns}
     if not quasi:
         _limit_quasi(columns)
     if not any(spec["role"] == "quasi" for spec in columns.values()):
@@ -67,20 +67,20 @@ def propose(source: Any, sensitive: str, quasi: tuple[str, ...] = ()) -> Schema:
         raise DataError(f"{where}: {error}") from error
 
 
-def _look(name: str, raw: pl.Series) -> _Looked:
+def _profile(name: str, raw: pl.Series) -> _Profile:
     try:
         text = raw.alias("raw").cast(pl.String).str.strip_chars()
     except pl.exceptions.PolarsError:
-        return _Looked(name, len(raw), 0, [], None)
+        return _Profile(name, len(raw), 0, [], None)
     present = text.filter(~(text.is_null() | text.is_in(MISSING_SPELLINGS).fill_null(True)))
     numbers = present.cast(pl.Float64, strict=False)
     are_codes = bool(present.str.contains(LEADING_ZERO).any())
-    numeric = len(present) > 0 and not are_codes and bool((numbers.abs() <= LARGEST_NUMBER).fill_null(False).all())
+    numeric = len(present) > 0 and not are_codes and bool((numbers.abs() <= MAX_NUMBER).fill_null(False).all())
     distinct = sorted({as_label(value) for value in present.unique().to_list()})
-    return _Looked(name, len(present), len(raw) - len(present), distinct, numbers if numeric else None)
+    return _Profile(name, len(present), len(raw) - len(present), distinct, numbers if numeric else None)
 
 
-def _column_spec(column: _Looked, sensitive: str, quasi: tuple[str, ...], where: str) -> dict[str, Any]:
+def _column_spec(column: _Profile, sensitive: str, quasi: tuple[str, ...], where: str) -> dict[str, Any]:
     wanted = column.name == sensitive or column.name in quasi
     if column.name == sensitive:
         role = "sensitive"
@@ -89,32 +89,32 @@ def _column_spec(column: _Looked, sensitive: str, quasi: tuple[str, ...], where:
     elif quasi or not column.distinct:
         role = "ignore"
     else:
-        role = _guessed_role(column)
+        role = _guess_role(column)
     if role in ("identifier", "ignore") and not wanted:
         return {"role": role}
     if not column.distinct:
         raise DataError(f"{where}: the column {column.name!r} holds no values of a plain type")
-    spec = {"role": role, **_domain(column, role, where)}
+    spec = {"role": role, **_declare_domain(column, role, where)}
     if column.missing:
         spec["nullable"] = True
         spec["from_data"].append("nullable")
     return spec
 
 
-def _guessed_role(column: _Looked) -> str:
+def _guess_role(column: _Profile) -> str:
     numeric = column.numbers is not None
-    if not numeric and (column.share_distinct > IDENTIFYING_SHARE or len(column.distinct) > MOST_CATEGORIES):
+    if not numeric and (column.share_distinct > IDENTIFYING_SHARE or len(column.distinct) > MAX_CATEGORIES):
         return "identifier" if column.share_distinct > IDENTIFYING_SHARE else "ignore"
     if numeric and column.share_distinct > IDENTIFYING_SHARE and column.present > DEFAULT_BINS:
         return "identifier"
     return "quasi"
 
 
-def _domain(column: _Looked, role: str, where: str) -> dict[str, Any]:
+def _declare_domain(column: _Profile, role: str, where: str) -> dict[str, Any]:
     few = len(column.distinct) <= (12 if role == "quasi" else 30)
     if column.numbers is not None and not (few and role == "sensitive"):
-        return _numeric_domain(column.numbers, role)
-    if len(column.distinct) > MOST_CATEGORIES:
+        return _declare_numbers(column.numbers, role)
+    if len(column.distinct) > MAX_CATEGORIES:
         raise DataError(
             f"{where}: the column {column.name!r} has {len(column.distinct)} different values, too many for "
             "categories; group them first"
@@ -123,10 +123,10 @@ def _domain(column: _Looked, role: str, where: str) -> dict[str, Any]:
     return {"kind": "categorical", "values": values, "from_data": ["values"]}
 
 
-def _numeric_domain(numbers: pl.Series, role: str) -> dict[str, Any]:
+def _declare_numbers(numbers: pl.Series, role: str) -> dict[str, Any]:
     low, high = float(numbers.min()), float(numbers.max())  # type: ignore[arg-type]
     whole = bool((numbers == numbers.round()).all())
-    most = MOST_GRID_POINTS if role == "quasi" else 30
+    most = MAX_GRID_POINTS if role == "quasi" else 30
     if whole and high - low < most:
         return {"kind": "numeric", "min": int(low), "max": int(high), "step": 1, "from_data": ["min", "max", "step"]}
     bins = DEFAULT_BINS if role == "quasi" else 20
@@ -140,14 +140,14 @@ def _even_edges(low: float, high: float, bins: int) -> list[float]:
     magnitude = 10.0 ** math.floor(math.log10(rough))
     width = next(step * magnitude for step in (1, 2, 5, 10) if step * magnitude >= rough * (1 - 1e-9))
     first = math.floor(low / width)
-    first -= _short(first * width) > low
-    edges = [_short(first * width)]
+    first -= _shorten(first * width) > low
+    edges = [_shorten(first * width)]
     while edges[-1] <= high:
-        edges.append(_short((first + len(edges)) * width))
+        edges.append(_shorten((first + len(edges)) * width))
     return edges
 
 
-def _short(number: float) -> float:
+def _shorten(number: float) -> float:
     rounded = float(f"{number:.12g}")
     return int(rounded) if rounded.is_integer() else rounded
 
@@ -155,7 +155,7 @@ def _short(number: float) -> float:
 def _limit_quasi(columns: dict[str, dict[str, Any]]) -> None:
     """Keep the first few quasi-identifiers; the rest are left out rather than made into noise."""
     for position, spec in enumerate([spec for spec in columns.values() if spec["role"] == "quasi"]):
-        if position >= MOST_QUASI:
+        if position >= MAX_QUASI:
             spec["role"] = "ignore"
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-import shutil
 import ssl
 import sys
 import tempfile
@@ -48,7 +47,7 @@ COLUMNS = {
 }
 MISSING = "?"
 SECONDS_TO_WAIT = 30.0
-MOST_BYTES = 32 * 2**20
+MAX_BYTES = 32 * 2**20
 """Far more than the archive and each of its files has."""
 
 
@@ -87,16 +86,16 @@ def read_adult(
     CSV file. Without one the table is taken from the folder `cache`, and fetched there first if need be.
     """
     if path is not None:
-        return _checked(_read_local(Path(path)), str(path))
+        return _check(_read_local(Path(path)), str(path))
     kept = (Path(cache) if cache is not None else _cache_folder()) / "adult.csv"
     if kept.is_file():
-        return _checked(_read_local(kept), f"{kept} (remove it to fetch it again)")
-    table = _checked(_from_zip(_fetched(URL, opener), URL), URL)
+        return _check(_read_local(kept), f"{kept} (remove it to fetch it again)")
+    table = _check(_from_zip(_fetch(URL, opener), URL), URL)
     _keep(table, kept)
     return table
 
 
-def _checked(table: pl.DataFrame, where: str) -> pl.DataFrame:
+def _check(table: pl.DataFrame, where: str) -> pl.DataFrame:
     found = hashlib.sha256(table.write_csv().encode()).hexdigest()
     if found != SHA256:
         raise DataError(f"{where}: this is not the Adult table; its SHA-256 is {found}, expected {SHA256}")
@@ -106,13 +105,13 @@ def _checked(table: pl.DataFrame, where: str) -> pl.DataFrame:
 def _read_local(path: Path) -> pl.DataFrame:
     try:
         if path.is_dir():
-            return _cleaned([(path / part).read_bytes() for part in PARTS], str(path))
+            return _clean([(path / part).read_bytes() for part in PARTS], str(path))
         content = path.read_bytes()
     except FileNotFoundError as error:
-        raise DataError(f"{error.filename}: there is no such file") from error
+        raise DataError(f"{error.filename}: the file does not exist") from error
     except OSError as error:
         raise DataError(f"{error.filename}: cannot be read ({error.strerror})") from error
-    return _from_zip(content, str(path)) if path.suffix == ".zip" else _parsed(content, str(path), header=True)
+    return _from_zip(content, str(path)) if path.suffix == ".zip" else _parse(content, str(path), header=True)
 
 
 def _from_zip(content: bytes, where: str) -> pl.DataFrame:
@@ -121,20 +120,20 @@ def _from_zip(content: bytes, where: str) -> pl.DataFrame:
             parts = []
             for part in PARTS:
                 with archive.open(part) as file:
-                    parts.append(_limited(file, f"{where}, {part}"))
+                    parts.append(_read_limited(file, f"{where}, {part}"))
     except (zipfile.BadZipFile, KeyError, NotImplementedError, RuntimeError, EOFError, OSError) as error:
         raise DataError(f"{where}: expected a zip archive with {' and '.join(PARTS)}") from error
-    return _cleaned(parts, where)
+    return _clean(parts, where)
 
 
-def _limited(file: IO[bytes], where: str) -> bytes:
-    content = file.read(MOST_BYTES + 1)
-    if len(content) > MOST_BYTES:
-        raise DataError(f"{where}: longer than {MOST_BYTES // 2**20} MiB, far too long for this data set")
+def _read_limited(file: IO[bytes], where: str) -> bytes:
+    content = file.read(MAX_BYTES + 1)
+    if len(content) > MAX_BYTES:
+        raise DataError(f"{where}: longer than {MAX_BYTES // 2**20} MiB, far too long for this data set")
     return content
 
 
-def _cleaned(parts: list[bytes], where: str) -> pl.DataFrame:
+def _clean(parts: list[bytes], where: str) -> pl.DataFrame:
     """Both of UCI's files without remarks, spaces after commas, full stops after test labels, and missing values."""
     lines = [
         line.strip().replace(b", ", b",").removesuffix(b".")
@@ -142,11 +141,11 @@ def _cleaned(parts: list[bytes], where: str) -> pl.DataFrame:
         for line in part.split(b"\n")
         if line.strip() and not line.startswith(b"|")
     ]
-    table = _parsed(b"\n".join(lines) + b"\n", where, header=False)
+    table = _parse(b"\n".join(lines) + b"\n", where, header=False)
     return table.filter(~pl.any_horizontal(pl.col(pl.String) == MISSING))
 
 
-def _parsed(content: bytes, where: str, *, header: bool) -> pl.DataFrame:
+def _parse(content: bytes, where: str, *, header: bool) -> pl.DataFrame:
     try:
         return pl.read_csv(content, has_header=header, schema=COLUMNS)
     except pl.exceptions.PolarsError as error:
@@ -154,10 +153,10 @@ def _parsed(content: bytes, where: str, *, header: bool) -> pl.DataFrame:
         raise DataError(f"{where}: this is not the Adult table ({reason})") from error
 
 
-def _fetched(url: str, opener: Opener) -> bytes:
+def _fetch(url: str, opener: Opener) -> bytes:
     try:
         with opener(url, timeout=SECONDS_TO_WAIT) as response:
-            return _limited(response, url)
+            return _read_limited(response, url)
     except (OSError, HTTPException) as error:
         reason = getattr(error, "reason", None) or error
         raise DataError(
@@ -180,12 +179,9 @@ def _keep(table: pl.DataFrame, target: Path) -> None:
     """Write the table for the next time; a file half written is never seen under its name."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        folder = tempfile.mkdtemp(prefix=".adult.", dir=target.parent)
-        try:
+        with tempfile.TemporaryDirectory(prefix=".adult.", dir=target.parent, ignore_cleanup_errors=True) as folder:
             unfinished = Path(folder) / target.name
             table.write_csv(unfinished)
             unfinished.replace(target)
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
     except OSError as error:
         raise DataError(f"{target}: the table cannot be kept ({error.strerror})") from error

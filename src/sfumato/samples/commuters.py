@@ -54,14 +54,14 @@ def commuters(
     rows = []
     for place, count in zip(work, workers, strict=True):
         apart = np.linalg.norm(at - at[place], axis=1)
-        homes = random.multinomial(count, _normalized(np.exp(-apart / TYPICAL)))
+        homes = random.multinomial(count, _normalize(np.exp(-apart / TYPICAL)))
         rows += [(ids[place], ids[home], int(homes[home])) for home in np.flatnonzero(homes)]
     return frame, pl.DataFrame(rows, schema=["destination", "origin", "count"], orient="row")
 
 
 def _near_centre(offset: np.ndarray) -> np.ndarray:
-    return _normalized(np.exp(-np.linalg.norm(offset, axis=1) / 2))
+    return _normalize(np.exp(-np.linalg.norm(offset, axis=1) / 2))
 
 
-def _normalized(weights: np.ndarray) -> np.ndarray:
+def _normalize(weights: np.ndarray) -> np.ndarray:
     return np.asarray(weights / weights.sum())

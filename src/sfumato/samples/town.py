@@ -23,8 +23,8 @@ ROWS_AT_ONCE = 1 << 16
 EVERY_AGE = np.arange(100)
 WEEKS_A_YEAR = 50
 SMALL_WAGE = 13.0
-MOST_HOURS = 80
-HIGHEST_INCOME = 500_000
+MAX_HOURS = 80
+MAX_INCOME = 500_000
 MISSING_EDUCATION = 0.01
 
 SEXES = ("Female", "Male")
@@ -159,19 +159,19 @@ def _people(rng: Rng, rows: int) -> pl.DataFrame:
     return pl.DataFrame(
         {
             "age": age.astype(np.int32),
-            "sex": _labelled(sex, SEXES),
-            "education": _labelled(known, EDUCATIONS),
-            "marital_status": _labelled(marital, MARITAL_STATUSES),
-            "occupation": _labelled(occupation, OCCUPATIONS),
+            "sex": _label(sex, SEXES),
+            "education": _label(known, EDUCATIONS),
+            "marital_status": _label(marital, MARITAL_STATUSES),
+            "occupation": _label(occupation, OCCUPATIONS),
             "hours": hours.astype(np.int32),
-            "district": _labelled(district, DISTRICTS),
+            "district": _label(district, DISTRICTS),
             "income": income.astype(np.int32),
-            "condition": _labelled(condition, CONDITIONS),
+            "condition": _label(condition, CONDITIONS),
         }
     )
 
 
-def _labelled(codes: Codes, labels: Iterable[str]) -> pl.Series:
+def _label(codes: Codes, labels: Iterable[str]) -> pl.Series:
     """The labels of the codes; the code after the last label stands for a missing value."""
     names = list(labels)
     return pl.Series([*names, None], dtype=pl.Enum(names)).gather(codes)
@@ -244,7 +244,7 @@ def _hours(rng: Rng, age: Codes, sex: Codes, occupation: Codes) -> Codes:
     usual = _columns(JOBS)[1][np.where(at_work, occupation - AT_WORK, 0)]
     part_time = rng.random(rows) < np.where(sex == WOMAN, 0.32, 0.08) + 0.4 * (age > 62)
     hours = np.where(part_time, usual * rng.uniform(0.3, 0.75, rows), usual * rng.lognormal(0, 0.12, rows))
-    hours = np.where(rng.random(rows) < 0.5, 5 * np.rint(hours / 5), np.rint(hours)).clip(1, MOST_HOURS)
+    hours = np.where(rng.random(rows) < 0.5, 5 * np.rint(hours / 5), np.rint(hours)).clip(1, MAX_HOURS)
     has_few = rng.random(rows) < _columns(ACTIVITIES)[1][np.minimum(occupation, AT_WORK)]
     return np.where(at_work, hours, has_few * rng.integers(3, 16, rows)).astype(np.int64)
 
@@ -258,7 +258,7 @@ def _incomes(rng: Rng, age: Codes, sex: Codes, held: Codes, occupation: Codes, h
     allowance = _columns(ACTIVITIES)[0][np.minimum(occupation, AT_WORK)]
     luck = rng.lognormal(0, 0.35, rows)
     luck *= np.where((rng.random(rows) < 0.04) & (age > 25), 1 + rng.pareto(1.7, rows), 1)
-    income: Floats = np.minimum((earned + allowance) * luck * _columns(EDUCATIONS)[0][held], HIGHEST_INCOME)
+    income: Floats = np.minimum((earned + allowance) * luck * _columns(EDUCATIONS)[0][held], MAX_INCOME)
     return income.astype(np.int64)
 
 
@@ -269,11 +269,11 @@ def _conditions(
     by_income = poor ** np.array([[1], [2 / 3], [1 / 3], [0]])
     factors = _where(sex == MAN, men), by_income[np.digitize(income, POVERTY_LINES)]
     circumstances = (DISTRICTS, district), (MARITAL_STATUSES, marital), (OCCUPATIONS, occupation)
-    raised = (_raised(labels)[codes] for labels, codes in circumstances)
+    raised = (_raise_chances(labels)[codes] for labels, codes in circumstances)
     return _draw(rng, _by_age(CONDITION_AGES, chances)[age], *factors, *raised)
 
 
-def _raised(labels: Iterable[str]) -> Floats:
+def _raise_chances(labels: Iterable[str]) -> Floats:
     """Factors (labels, conditions)."""
     by_condition = [RAISED_CHANCES.get(name, {}) for name in CONDITIONS]
     return np.array([[factors.get(label, 1.0) for factors in by_condition] for label in labels])

@@ -82,24 +82,24 @@ class CategoricalAxis(Axis):
         label = self._node_labels.get((lo, hi))
         if label is not None:
             return label
-        return "{" + ", ".join(_quoted(label) for label in self.leaf_labels[lo : hi + 1]) + "}"
+        return "{" + ", ".join(_quote(label) for label in self.leaf_labels[lo : hi + 1]) + "}"
 
     def _parse_values(self, text: str) -> tuple[int, int] | None:
         interval = self._intervals.get(text) or self._intervals.get(as_label(text))
         if interval is not None or not (text.startswith("{") and text.endswith("}")):
             return interval
-        parts = [self._intervals.get(part) or self._intervals.get(as_label(part)) for part in _parts(text)]
+        parts = [self._intervals.get(part) or self._intervals.get(as_label(part)) for part in _split_set(text)]
         found = [part for part in parts if part is not None]
         if not found or len(found) < len(parts):
             return None
         return min(lo for lo, _ in found), max(hi for _, hi in found)
 
 
-def _quoted(label: str) -> str:
+def _quote(label: str) -> str:
     return json.dumps(label, ensure_ascii=False) if _SET_PUNCTUATION & set(label) else label
 
 
-def _parts(text: str) -> list[str]:
+def _split_set(text: str) -> list[str]:
     """The labels inside `{…}`, separated by commas or semicolons outside quotes."""
     body, parts, position = text[1:-1], [], 0
     decoder = json.JSONDecoder()

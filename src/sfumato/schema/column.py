@@ -13,12 +13,12 @@ from sfumato.schema.axis import Axis
 from sfumato.schema.categorical import CategoricalAxis
 from sfumato.schema.hierarchy import read_hierarchy
 from sfumato.schema.numeric import GRID_TOLERANCE, NumericAxis, spell_number
-from sfumato.schema.taxonomy import Node, as_label, flat, leaves, nested
+from sfumato.schema.taxonomy import Node, as_label, flat_tree, leaves, parse_nested
 
 Role = Literal["identifier", "quasi", "sensitive", "keep", "ignore"]
 MEASURED_ROLES = ("quasi", "sensitive")
 
-LARGEST_NUMBER = 1e300
+MAX_NUMBER = 1e300
 
 _KEYS = {"role", "kind", "nullable", "from_data"}
 _NUMERIC_KEYS = {"min", "max", "step", "width", "edges", "hierarchy", "taxonomy"}
@@ -100,8 +100,8 @@ def _strings(spec: Mapping[str, object], key: str, where: str) -> tuple[str, ...
 
 def _number(spec: Mapping[str, object], key: str, where: str) -> float:
     value = spec.get(key)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= LARGEST_NUMBER:
-        shown = value if not isinstance(value, int) or abs(value) <= LARGEST_NUMBER else "a very large number"
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= MAX_NUMBER:
+        shown = value if not isinstance(value, int) or abs(value) <= MAX_NUMBER else "a very large number"
         raise SchemaError(f"{where}: {key} is {shown!r}; expected a number")
     return value
 
@@ -154,16 +154,16 @@ def _numeric_axis_with_tree(name: str, spec: dict[str, Any], nullable: bool, tre
         raise SchemaError(f"{where}: the hierarchy is incomplete, {spell_number(grid.value(absent))} is not in it")
     if inside != sorted(set(inside)):
         raise SchemaError(f"{where}: the hierarchy does not list its numbers in rising order, once each")
-    root = _clipped(tree, codes)
+    root = _clip(tree, codes)
     return NumericAxis(name=name, nullable=nullable, minimum=minimum, maximum=maximum, step=step, tree=root)
 
 
-def _clipped(node: Node, codes: list[int]) -> Node | None:
+def _clip(node: Node, codes: list[int]) -> Node | None:
     """The part of a tree whose leaves have codes of their own, renumbered to these."""
     inside = [code for code in codes[node.lo : node.hi + 1] if code >= 0]
     if not inside:
         return None
-    below = tuple(child for child in (_clipped(child, codes) for child in node.children) if child)
+    below = tuple(child for child in (_clip(child, codes) for child in node.children) if child)
     return Node(node.label, inside[0], inside[-1], below)
 
 
@@ -180,7 +180,7 @@ def _categorical_axis(name: str, spec: dict[str, Any], nullable: bool, folder: P
         for value in values:
             if not isinstance(value, str | int | float):
                 raise SchemaError(f"{where}: values holds {value!r} where a label was expected")
-        tree = flat([as_label(value) for value in values])
+        tree = flat_tree([as_label(value) for value in values])
     return CategoricalAxis(name=name, nullable=nullable, tree=tree)
 
 
@@ -189,7 +189,7 @@ def _tree(spec: Mapping[str, Any], folder: Path, where: str) -> Node | None:
     if len(given) > 1:
         raise SchemaError(f"{where}: {' and '.join(given)} are given; expected one of them")
     if "taxonomy" in spec:
-        return nested(spec["taxonomy"], where)
+        return parse_nested(spec["taxonomy"], where)
     if "hierarchy" in spec:
         if not isinstance(spec["hierarchy"], str):
             raise SchemaError(f"{where}: hierarchy is {spec['hierarchy']!r}; expected the path of a file")

@@ -28,7 +28,7 @@ def _rows(path: Path) -> list[list[str]]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError as error:
-        raise SchemaError(f"{path}: there is no such hierarchy file") from error
+        raise SchemaError(f"{path}: the hierarchy file does not exist") from error
     except (OSError, UnicodeDecodeError) as error:
         raise SchemaError(f"{path}: the hierarchy file cannot be read as UTF-8 text") from error
     lines = text.splitlines()
@@ -54,7 +54,7 @@ def _check_shape(rows: list[list[str]], path: Path) -> None:
         if not all(row):
             raise SchemaError(f"{path}, row {number}: level {row.index('') + 1} is empty")
         if row[0] in first_row:
-            raise SchemaError(f"{path}, row {number}: the value {row[0]!r} already stands in row {first_row[row[0]]}")
+            raise SchemaError(f"{path}, row {number}: the value {row[0]!r} is a duplicate of row {first_row[row[0]]}")
         first_row[row[0]] = number
 
 

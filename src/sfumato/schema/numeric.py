@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from sfumato.errors import SchemaError
 from sfumato.schema.axis import UNKNOWN, Axis
-from sfumato.schema.taxonomy import Node, check_labels, halved, to_nested
+from sfumato.schema.taxonomy import Node, check_labels, halve, to_nested
 
-LARGEST_AXIS = 2**31 - 2
+MAX_GRID_POINTS = 2**31 - 2
 GRID_TOLERANCE = 1e-6
 
 _NUMBER = r"([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)"
@@ -69,7 +69,7 @@ class NumericAxis(Axis):
         if self.maximum < self.minimum:
             raise SchemaError(f"{where}: max {spell_number(self.maximum)} lies below min {spell_number(self.minimum)}")
         steps = (self.maximum - self.minimum) / self.step
-        if steps > LARGEST_AXIS:
+        if steps > MAX_GRID_POINTS:
             raise SchemaError(f"{where}: {steps:.3g} grid points are too many; use a larger step, or edges")
         if abs(steps - round(steps)) > GRID_TOLERANCE:
             raise SchemaError(
@@ -87,7 +87,7 @@ class NumericAxis(Axis):
 
     @cached_property
     def taxonomy(self) -> Node:
-        return self.tree or halved(self.size)
+        return self.tree or halve(self.size)
 
     @cached_property
     def _node_intervals(self) -> dict[str, tuple[int, int]]:
@@ -157,10 +157,10 @@ class NumericAxis(Axis):
         if match := _PLUS.match(text):
             return float(match.group(1)), True, math.inf, True
         if match := _SET.match(text):
-            numbers = [_number(part) for part in match.group(1).split(",")]
+            numbers = [_parse_number(part) for part in match.group(1).split(",")]
             present = [number for number in numbers if number is not None]
             return (min(present), True, max(present), True) if len(present) == len(numbers) else None
-        number = _number(text)
+        number = _parse_number(text)
         if number is not None:
             return number, True, number, True
         if match := _DASH.match(text):
@@ -192,7 +192,7 @@ class NumericAxis(Axis):
         return math.floor(max((number - self.minimum) / self.step, -1) + GRID_TOLERANCE)
 
 
-def _number(text: str) -> float | None:
+def _parse_number(text: str) -> float | None:
     try:
         return float(text)
     except ValueError:

@@ -16,7 +16,7 @@ from sfumato.notebook import html_table
 from sfumato.schema.axis import Axis
 from sfumato.schema.column import Column, parse_column
 
-LARGEST_SENSITIVE_AXIS = 1_000
+MAX_SENSITIVE_VALUES = 1_000
 DEFAULT_MISSING = ("",)
 
 
@@ -37,10 +37,10 @@ class Schema:
             raise SchemaError(f'exactly one column must have role = "sensitive"; the schema has {found}')
         if self.sensitive.positions < 2:
             raise SchemaError(f"the sensitive column {sensitive[0]!r} has one value; there is nothing to protect")
-        if self.sensitive.size > LARGEST_SENSITIVE_AXIS:
+        if self.sensitive.size > MAX_SENSITIVE_VALUES:
             raise SchemaError(
                 f"the sensitive column {sensitive[0]!r} has {self.sensitive.size} values, more than "
-                f"{LARGEST_SENSITIVE_AXIS}; declare edges or a larger step"
+                f"{MAX_SENSITIVE_VALUES}; declare edges or a larger step"
             )
 
     @cached_property
@@ -118,7 +118,7 @@ class Schema:
         try:
             spec = tomllib.loads(path.read_text(encoding="utf-8-sig"))
         except FileNotFoundError as error:
-            raise SchemaError(f"{path}: there is no such schema file") from error
+            raise SchemaError(f"{path}: the schema file does not exist") from error
         except (OSError, UnicodeDecodeError) as error:
             raise SchemaError(f"{path}: the schema cannot be read as UTF-8 text") from error
         except (tomllib.TOMLDecodeError, RecursionError) as error:

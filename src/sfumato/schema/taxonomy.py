@@ -56,17 +56,17 @@ class HalvedNode(Node):
         return (HalvedNode(self.label, self.lo, middle), HalvedNode(self.label, middle + 1, self.hi))
 
 
-def halved(size: int) -> Node:
+def halve(size: int) -> Node:
     """A binary taxonomy over `size` leaves."""
     return HalvedNode(ANY, 0, size - 1)
 
 
-def flat(labels: Sequence[str]) -> Node:
+def flat_tree(labels: Sequence[str]) -> Node:
     """A root with every label directly below it."""
     return Node(ANY, 0, len(labels) - 1, tuple(Node(label, i, i) for i, label in enumerate(labels)))
 
 
-def nested(tree: Mapping[str, object] | Sequence[object], where: str) -> Node:
+def parse_nested(tree: Mapping[str, object] | Sequence[object], where: str) -> Node:
     """A taxonomy from nested tables, as a schema holds it.
 
     A table maps a label to the list of leaves or the table below it; an empty list makes the label a leaf.
@@ -98,7 +98,7 @@ def _nodes_below(tree: object, start: int, where: str) -> tuple[list[Node], int]
 
 
 def to_nested(root: Node) -> dict[str, object] | list[str]:
-    """The inverse of `nested`."""
+    """The inverse of `parse_nested`."""
     if all(child.is_leaf for child in root.children):
         return [child.label for child in root.children]
     return {child.label: to_nested(child) if child.children else [] for child in root.children}

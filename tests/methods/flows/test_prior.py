@@ -13,14 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flow_cases import Write, line
-from sfumato.data.places import KILOMETRES
+from sfumato.data.places import KILOMETRES, read_weights
 from sfumato.errors import DataError, ParameterError
-from sfumato.methods.flows.prior import CLASSES, USUAL, Distances, Prior, read_weights
+from sfumato.methods.flows.prior import CLASSES, USUAL, Distances, Prior
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sfumato.data.places import Places
+    from sfumato.data.places import Places, read_weights
 
 ROAD = line([0, 1, 2, 3])
 RISING = "a histogram of distances needs rising edges above 0 and one share more than edges"
@@ -191,8 +191,8 @@ AMOUNT = "; expected a number of 0 or more"
         ("p0,inf\n", f"row 1: weight is 'inf'{AMOUNT}"),
         ("p0,many\n", f"row 1: weight is 'many'{AMOUNT}"),
         ("p0,1\np1,\n", f"row 2: weight is (None|empty){AMOUNT}"),
-        ("p0,1\np9,1\n", "row 2: id is 'p9', which is no place in the list of places"),
-        ("p0,1\n,1\n", "row 2: id is (None|empty), which is no place in the list of places"),
+        ("p0,1\np9,1\n", "row 2: id is 'p9', which is not in the list of places"),
+        ("p0,1\n,1\n", "row 2: id is (None|empty), which is not in the list of places"),
         ("p0,0\np1,0\n", "all weights are 0"),
     ],
 )

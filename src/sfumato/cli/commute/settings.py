@@ -55,10 +55,9 @@ class Settings:
 
     def synthesizer(self, places: Places) -> Synthesizer:
         """What these settings ask for; options that would change nothing are refused."""
-        from sfumato.data.places import OUTSIDE
+        from sfumato.data.places import OUTSIDE, read_weights
         from sfumato.mechanisms.dirichlet import Promise
         from sfumato.methods.flows.domain import EVERYWHERE, Domain
-        from sfumato.methods.flows.prior import read_weights
         from sfumato.methods.flows.synthesis import Synthesizer
 
         by_distance, no_regions = self.prior == "distance", self.beyond in (None, OUTSIDE) and not self.coarse
@@ -89,7 +88,8 @@ class Settings:
         )
 
     def _prior(self, places: Places) -> Prior:
-        from sfumato.methods.flows.prior import Distances, Prior, read_weights
+        from sfumato.data.places import read_weights
+        from sfumato.methods.flows.prior import Distances, Prior
 
         public = Distances.read(self.distances, self.unit) if self.distances else None
         weights = None if self.prior in ("uniform", "distance") else read_weights(Path(self.prior), places)

@@ -11,10 +11,9 @@ from math import isfinite
 from typing import Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.data.places import ID_NAMES, KILOMETRES, Places, as_numbers, as_text, column_for
+from sfumato.data.places import KILOMETRES, Places, as_text, find_column, read_numbers
 from sfumato.data.source import read_frame
 from sfumato.errors import DataError, ParameterError
 from sfumato.mechanisms.dirichlet import Shape
@@ -51,11 +50,11 @@ class Distances:
     def read(source: Any, unit: str) -> Distances:
         """Read rows of `up_to` and `share`; an empty `up_to` in the last row is everything beyond."""
         frame, where = read_frame(source)
-        up_to = frame[column_for(frame.columns, None, ("up_to", "distance"), "upper edge", where)]
+        up_to = frame[find_column(frame.columns, None, ("up_to", "distance"), "upper edge", where)]
         last = as_text(up_to, where)[-1]
         open_ended = last is None or not last.strip()
-        ends = _numbers(up_to[:-1] if open_ended else up_to, where)
-        shares = _numbers(frame[column_for(frame.columns, None, ("share", "count"), "share", where)], where)
+        ends = read_numbers(up_to[:-1] if open_ended else up_to, where)
+        shares = read_numbers(frame[find_column(frame.columns, None, ("share", "count"), "share", where)], where)
         try:
             return Distances(
                 edges=tuple(end * KILOMETRES[unit] for end in ends),
@@ -146,36 +145,3 @@ def check_weights(weights: NDArray[np.float64], places: Places, what: str) -> No
         raise ParameterError(f"{what} has {len(weights):,} weights for {len(places):,} places")
     if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
         raise ParameterError(f"{what} needs weights of 0 or more, and some above")
-
-
-def _numbers(raw: pl.Series, where: str) -> list[float]:
-    numbers = as_numbers(raw, where)
-    if numbers.null_count():
-        row = int(numbers.is_null().arg_max() or 0)
-        raise DataError(f"{where}: row {row + 1}: {raw.name} is {raw[row]!r}; expected a number")
-    return numbers.to_list()
-
-
-def read_weights(source: Any, places: Places) -> NDArray[np.float64]:
-    """Public weights of places, such as populations: rows of a place and its weight; places not named have none."""
-    frame, where = read_frame(source)
-    names = frame.columns
-    place = column_for(names, None, ("origin", *ID_NAMES, *names[:1]), "place", where)
-    column = column_for(names, None, ("weight", "population", "count", *names[1:2]), "weight", where)
-    numbers = as_numbers(frame[column], where)
-    wrong = (~(numbers >= 0)).fill_null(True)
-    if wrong.any():
-        row = int(wrong.arg_max() or 0)
-        raise DataError(f"{where}: row {row + 1}: {column} is {frame[column][row]!r}; expected a number of 0 or more")
-    table = pl.DataFrame({"id": as_text(frame[place], where), "weight": numbers})
-    unknown = (~table["id"].is_in(places.ids.implode())).fill_null(True)
-    if unknown.any():
-        row = int(unknown.arg_max() or 0)
-        name = table["id"][row]
-        raise DataError(f"{where}: row {row + 1}: {place} is {name!r}, which is no place in the list of places")
-    added = table.group_by("id").agg(pl.col("weight").sum())
-    found = pl.DataFrame({"id": places.ids}).join(added, on="id", how="left", maintain_order="left")["weight"]
-    weights = found.fill_null(0.0).to_numpy().astype(np.float64)
-    if not weights.any():
-        raise DataError(f"{where}: all weights are 0")
-    return weights

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sfumato.data.flows import MOST_PEOPLE, Flows
+from sfumato.data.flows import MAX_PEOPLE, Flows
 from sfumato.data.places import KILOMETRES
 from sfumato.errors import UnsatisfiableError
 from sfumato.measures.flows.evaluation import evaluate
@@ -72,10 +72,10 @@ class Sweep:
             found += [
                 Option(name=f"{near}, {coarse} beyond", domain=Domain(radius=self.radius, beyond=coarse)),
                 Option(name=f"{fine} up to {SMALL} people", domain=Domain(coarse=((SMALL, fine),))),
-                Option(name=f"{fine} throughout", domain=Domain(coarse=((MOST_PEOPLE, fine),))),
+                Option(name=f"{fine} throughout", domain=Domain(coarse=((MAX_PEOPLE, fine),))),
                 Option(
                     name=f"{fine} throughout, prior by distance",
-                    domain=Domain(coarse=((MOST_PEOPLE, fine),)),
+                    domain=Domain(coarse=((MAX_PEOPLE, fine),)),
                     prior=by_distance,
                 ),
             ]

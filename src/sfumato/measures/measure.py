@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sfumato.data import Table
-from sfumato.errors import DataError
 from sfumato.measures.attacks import ATTACKS
 from sfumato.measures.measurement import Measure, Measurement
 from sfumato.measures.workloads import WORKLOADS
-from sfumato.measures.workloads.base import Workload
+from sfumato.measures.workloads.base import Workload, expect_same_axes
 from sfumato.notebook import html_table
 from sfumato.release import Release
 
@@ -42,11 +41,7 @@ def measure(table: Table, release: Release, workloads: Sequence[Workload] = WORK
     >>> measured["classes"].value
     1.0
     """
-    ours, theirs = (
-        [(axis.name, axis.nullable, axis.spec()) for axis in schema.axes] for schema in (table.schema, release.schema)
-    )
-    if ours != theirs:
-        raise DataError("the release has other axes than the table; read both with the same schema")
+    expect_same_axes(table, release, "the release has")
     values: dict[str, float] = {}
     known = dict(MEASURES)
     for attack in ATTACKS:

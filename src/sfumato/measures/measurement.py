@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from math import inf, isfinite, nan
 from typing import Any, Literal
 
@@ -12,7 +12,7 @@ Direction = Literal["lower", "higher", "none"]
 Family = Literal["privacy", "utility", "shape"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Measure:
     """What a number means: its title, unit and range, which direction is better, and a sentence for everyone.
 
@@ -25,12 +25,17 @@ class Measure:
     family: Family
     direction: Direction
     unit: str
-    sentence: str
+    _: KW_ONLY
+    sentence: str = ""
     lowest: float = 0.0
     highest: float | None = None
     judge: Judge | None = None
     scale: Scale | None = None
     optional: bool = False
+
+    def describe(self, sentence: str, judge: Judge | None = None, scale: Scale | None = None) -> Measure:
+        """The measure with its sentence, and what tells good values from bad."""
+        return replace(self, sentence=sentence, judge=judge, scale=scale)
 
     def verdict(self, value: float, references: References) -> Verdict | None:
         """Whether a value is good, if the measure can tell."""

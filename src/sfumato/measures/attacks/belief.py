@@ -62,45 +62,23 @@ class BeliefShift(Attack):
     """Look up everyone's class and compare its distribution with the overall one."""
 
     measures: ClassVar[tuple[Measure, ...]] = (
-        Measure(
-            name="p_loss",
-            title="Worst-case belief shift",
-            family="privacy",
-            direction="lower",
-            unit="nats",
-            highest=math.log(2),
-            sentence="How far the release moves what can be believed about the sensitive value of the worst-off "
+        Measure("p_loss", "Worst-case belief shift", "privacy", "lower", "nats", highest=math.log(2)).describe(
+            "How far the release moves what can be believed about the sensitive value of the worst-off "
             "person, away from what is true of everybody (Jensen-Shannon divergence).",
             judge=_judge_shift,
             scale=_scale_of_shift,
         ),
-        Measure(
-            name="mean_p_loss",
-            title="Average belief shift",
-            family="privacy",
-            direction="lower",
-            unit="nats",
-            highest=math.log(2),
-            sentence="The same belief shift, averaged over all people.",
+        Measure("mean_p_loss", "Average belief shift", "privacy", "lower", "nats", highest=math.log(2)).describe(
+            "The same belief shift, averaged over all people."
+        ),
+        Measure("p_loss_emd", "Worst-case belief shift (EMD)", "privacy", "lower", "share", highest=1.0).describe(
+            "The share of probability that the release moves between sensitive values for the worst-off "
+            "person (earth mover's distance, all values equally far apart)."
         ),
         Measure(
-            name="p_loss_emd",
-            title="Worst-case belief shift (EMD)",
-            family="privacy",
-            direction="lower",
-            unit="share",
-            highest=1.0,
-            sentence="The share of probability that the release moves between sensitive values for the worst-off "
-            "person (earth mover's distance, all values equally far apart).",
-        ),
-        Measure(
-            name="guessed_right",
-            title="Values guessed right by lookup",
-            family="privacy",
-            direction="lower",
-            unit="share of people",
-            highest=1.0,
-            sentence="The share of people whose sensitive value is the commonest one in the class they are found in.",
+            "guessed_right", "Values guessed right by lookup", "privacy", "lower", "share of people", highest=1.0
+        ).describe(
+            "The share of people whose sensitive value is the commonest one in the class they are found in.",
             judge=_judge_guesses,
         ),
     )

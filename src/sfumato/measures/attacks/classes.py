@@ -27,34 +27,16 @@ class RealizedClasses(Attack):
     """The weakest class under k-anonymity, ℓ-diversity and t-closeness."""
 
     measures: ClassVar[tuple[Measure, ...]] = (
-        Measure(
-            name="smallest_class",
-            title="Smallest class (k)",
-            family="privacy",
-            direction="higher",
-            unit="rows",
-            sentence="The fewest people who share one published set of sensitive values, be it a class or a bucket.",
+        Measure("smallest_class", "Smallest class (k)", "privacy", "higher", "rows", optional=True).describe(
+            "The fewest people who share one published set of sensitive values, be it a class or a bucket.",
             judge=_judge_smallest,
-            optional=True,
         ),
-        Measure(
-            name="realized_l",
-            title="Realized l",
-            family="privacy",
-            direction="higher",
-            unit="values",
-            lowest=1.0,
-            sentence="One over the share of the commonest sensitive value in the most uniform class.",
+        Measure("realized_l", "Realized l", "privacy", "higher", "values", lowest=1.0).describe(
+            "One over the share of the commonest sensitive value in the most uniform class."
         ),
-        Measure(
-            name="realized_t",
-            title="Realized t",
-            family="privacy",
-            direction="lower",
-            unit="share",
-            highest=1.0,
-            sentence="How far the sensitive attribute in the most unusual class is from the published whole (earth "
-            "mover's distance, all values equally far apart).",
+        Measure("realized_t", "Realized t", "privacy", "lower", "share", highest=1.0).describe(
+            "How far the sensitive attribute in the most unusual class is from the published whole (earth "
+            "mover's distance, all values equally far apart)."
         ),
     )
 

@@ -43,35 +43,17 @@ class NaiveBayes(Attack):
     confident: float = 0.1
 
     measures: ClassVar[tuple[Measure, ...]] = (
-        Measure(
-            name="breach",
-            title="Breach increase",
-            family="privacy",
-            direction="lower",
-            unit="ratio",
-            lowest=-1.0,
-            sentence="How much more often a statistical adversary guesses a sensitive value right than by always "
+        Measure("breach", "Breach increase", "privacy", "lower", "ratio", lowest=-1.0).describe(
+            "How much more often a statistical adversary guesses a sensitive value right than by always "
             "naming the commonest one: 0 is no better, 1 is twice as often.",
             judge=_judge_breach,
         ),
-        Measure(
-            name="empirical_privacy",
-            title="Empirical privacy",
-            family="privacy",
-            direction="higher",
-            unit="share of people",
-            highest=1.0,
-            sentence="The share of people whose sensitive value a statistical adversary guesses wrong.",
+        Measure("empirical_privacy", "Empirical privacy", "privacy", "higher", "share of people", highest=1.0).describe(
+            "The share of people whose sensitive value a statistical adversary guesses wrong."
         ),
         Measure(
-            name="confident_guesses",
-            title="Surest guesses right",
-            family="privacy",
-            direction="lower",
-            unit="share of people",
-            highest=1.0,
-            sentence="Among the tenth of people the adversary is surest about, the share guessed right.",
-        ),
+            "confident_guesses", "Surest guesses right", "privacy", "lower", "share of people", highest=1.0
+        ).describe("Among the tenth of people the adversary is surest about, the share guessed right."),
     )
 
     def __post_init__(self) -> None:

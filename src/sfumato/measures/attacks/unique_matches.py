@@ -20,33 +20,21 @@ class UniqueMatches(Attack):
     """Match rows that occur once, quasi-identifiers and sensitive value together, with the published rows."""
 
     measures: ClassVar[tuple[Measure, ...]] = (
-        Measure(
-            name="unique_matches",
-            title="Unique people published unchanged",
-            family="privacy",
-            direction="lower",
-            unit="rows",
-            sentence="How many people with a combination of values that nobody else has stand in the release "
-            "exactly as in the original.",
+        Measure("unique_matches", "Unique people published unchanged", "privacy", "lower", "rows").describe(
+            "How many people with a combination of values that nobody else has stand in the release "
+            "exactly as in the original."
         ),
         Measure(
-            name="unique_match_share",
-            title="Share of unique people published unchanged",
-            family="privacy",
-            direction="lower",
-            unit="share of unique people",
+            "unique_match_share",
+            "Share of unique people published unchanged",
+            "privacy",
+            "lower",
+            "share of unique people",
             highest=1.0,
-            sentence="The same, as a share of all people with a combination of values that nobody else has.",
-        ),
-        Measure(
-            name="singled_out",
-            title="People singled out",
-            family="privacy",
-            direction="lower",
-            unit="share of people",
-            highest=1.0,
-            sentence="The share of people whose published quasi-identifiers describe a single row, so that their "
-            "presence in the table shows. Rows of a noisy release describe nobody.",
+        ).describe("The same, as a share of all people with a combination of values that nobody else has."),
+        Measure("singled_out", "People singled out", "privacy", "lower", "share of people", highest=1.0).describe(
+            "The share of people whose published quasi-identifiers describe a single row, so that their "
+            "presence in the table shows. Rows of a noisy release describe nobody."
         ),
     )
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from sfumato.data import Table
+from sfumato.errors import DataError
 from sfumato.measures.measurement import Measure
 from sfumato.release import Release
 
@@ -25,3 +26,12 @@ class Workload(ABC):
 def suppressed_rows(table: Table, release: Release) -> float:
     """Rows of the table that the release does not stand for at all."""
     return max(0.0, table.n - release.rows)
+
+
+def expect_same_axes(table: Table, other: Table | Release, whose: str) -> None:
+    """Refuse to compare what was read with different schemas."""
+    ours, theirs = (
+        [(axis.name, axis.nullable, axis.spec()) for axis in schema.axes] for schema in (table.schema, other.schema)
+    )
+    if ours != theirs:
+        raise DataError(f"{whose} other axes than the table; read both with the same schema")

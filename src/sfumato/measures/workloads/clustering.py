@@ -47,15 +47,9 @@ class MatchPoint(Workload):
     counts: Counts = "published"
 
     measures: ClassVar[tuple[Measure, ...]] = (
-        Measure(
-            name="match_point",
-            title="Match Point (clustering)",
-            family="utility",
-            direction="higher",
-            unit="share of pairs",
-            highest=1.0,
-            sentence="The share of pairs of people on whom clusterings of the release and of the original agree: "
-            "together in both, or apart in both.",
+        Measure("match_point", "Match Point (clustering)", "utility", "higher", "share of pairs", highest=1.0).describe(
+            "The share of pairs of people on whom clusterings of the release and of the original agree: "
+            "together in both, or apart in both."
         ),
     )
 

@@ -31,60 +31,26 @@ class InformationLoss(Workload):
     """The width of boxes as published, and of the values that really stand in them."""
 
     measures: ClassVar[tuple[Measure, ...]] = (
-        Measure(
-            name="ncp",
-            title="Normalized certainty penalty",
-            family="utility",
-            direction="lower",
-            unit="share of the domain",
-            highest=1.0,
-            sentence="How much of each attribute's range a published value spans, on average: 0 is exact, 1 is "
-            "everything.",
+        Measure("ncp", "Normalized certainty penalty", "utility", "lower", "share of the domain", highest=1.0).describe(
+            "How much of each attribute's range a published value spans, on average: 0 is exact, 1 is everything.",
             judge=_judge_span,
         ),
         Measure(
-            name="gcp",
-            title="Certainty penalty of the values present",
-            family="utility",
-            direction="lower",
-            unit="share of the domain",
-            highest=1.0,
-            sentence="The same, counting only the range of numbers and the different categories that really occur "
-            "in each class.",
+            "gcp", "Certainty penalty of the values present", "utility", "lower", "share of the domain", highest=1.0
+        ).describe(
+            "The same, counting only the range of numbers and the different categories that really occur in each class."
         ),
-        Measure(
-            name="discernibility",
-            title="Discernibility (DM)",
-            family="utility",
-            direction="lower",
-            unit="rows²",
-            sentence="For every person, how many people share their published quasi-identifiers, summed up.",
+        Measure("discernibility", "Discernibility (DM)", "utility", "lower", "rows²").describe(
+            "For every person, how many people share their published quasi-identifiers, summed up."
         ),
-        Measure(
-            name="classes",
-            title="Classes",
-            family="shape",
-            direction="none",
-            unit="classes",
-            sentence="How many classes or buckets the release consists of.",
+        Measure("classes", "Classes", "shape", "none", "classes").describe(
+            "How many classes or buckets the release consists of."
         ),
-        Measure(
-            name="average_class",
-            title="Average class size",
-            family="utility",
-            direction="lower",
-            unit="rows",
-            sentence="How many rows a class or bucket has on average.",
+        Measure("average_class", "Average class size", "utility", "lower", "rows").describe(
+            "How many rows a class or bucket has on average."
         ),
-        Measure(
-            name="suppressed",
-            title="Suppressed rows",
-            family="utility",
-            direction="lower",
-            unit="share of people",
-            highest=1.0,
-            sentence="The share of people who are left out of the release.",
-            scale=lambda _: [],
+        Measure("suppressed", "Suppressed rows", "utility", "lower", "share of people", highest=1.0).describe(
+            "The share of people who are left out of the release.", scale=lambda _: []
         ),
     )
 

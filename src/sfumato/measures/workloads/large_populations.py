@@ -42,13 +42,9 @@ class LargePopulations(Workload):
 
     measures: ClassVar[tuple[Measure, ...]] = (
         Measure(
-            name="u_loss",
-            title="Utility loss on large populations",
-            family="utility",
-            direction="lower",
-            unit="nats",
-            highest=math.log(2),
-            sentence="How far, on average over all large groups that the taxonomies can describe, the sensitive "
+            "u_loss", "Utility loss on large populations", "utility", "lower", "nats", highest=math.log(2)
+        ).describe(
+            "How far, on average over all large groups that the taxonomies can describe, the sensitive "
             "attribute estimated from the release is from the true one.",
             judge=_judge,
         ),

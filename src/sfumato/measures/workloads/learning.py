@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sfumato.data import Table
 from sfumato.errors import DataError, ParameterError
 from sfumato.measures.measurement import Measure
-from sfumato.measures.workloads.base import Workload
+from sfumato.measures.workloads.base import Workload, expect_same_axes
 from sfumato.measures.workloads.features import heaviest_holder, mean_features, points_inside
 from sfumato.measures.workloads.learners import Examples, Learner, learn
 from sfumato.measures.workloads.training_set import TrainingSet
@@ -64,7 +64,10 @@ class Learning:
 
     def accuracy(self, train: Table, release: Release, test: Table) -> Accuracies:
         """How well a release of `train` predicts the classes of `test`."""
-        _expect_same_axes(train, release, test)
+        expect_same_axes(train, release, "the release has")
+        expect_same_axes(train, test, "the held-out rows have")
+        if not test.n:
+            raise DataError("there are no held-out rows to test on; expected at least one")
         original = replace(self, presentation="drawn")
         return Accuracies(
             lower=_accuracy(test, np.full(len(test.points), train.overall.argmax())),
@@ -119,50 +122,31 @@ def _expect_one_of(name: str, given: str, kinds: tuple[str, ...]) -> None:
         raise ParameterError(f"{name} is {given!r}; expected one of {', '.join(kinds)}")
 
 
-def _expect_same_axes(train: Table, release: Release, test: Table) -> None:
-    ours, published, held_out = (
-        [(axis.name, axis.nullable, axis.spec()) for axis in schema.axes]
-        for schema in (train.schema, release.schema, test.schema)
-    )
-    if published != ours:
-        raise DataError("the release has other axes than the table; read both with the same schema")
-    if held_out != ours:
-        raise DataError("the held-out rows have other axes than the table; read both with the same schema")
-    if not test.n:
-        raise DataError("there are no held-out rows to test on; expected at least one")
-
-
 def _measures_of(learner: Learner, title: str) -> Iterator[Measure]:
     name = measure_name(learner)
     yield Measure(
-        name=f"accuracy_{name}",
-        title=f"Accuracy of {title}",
-        family="utility",
-        direction="higher",
-        unit="share of people",
-        highest=1.0,
-        sentence=f"The share of held-out people whose sensitive value {title} predicts right after learning from the "
-        "release.",
+        f"accuracy_{name}", f"Accuracy of {title}", "utility", "higher", "share of people", highest=1.0
+    ).describe(
+        f"The share of held-out people whose sensitive value {title} predicts right after learning from the release."
     )
     yield Measure(
-        name=f"baseline_accuracy_{name}",
-        title=f"Accuracy of {title} on the original",
-        family="utility",
-        direction="none",
-        unit="share of people",
+        f"baseline_accuracy_{name}",
+        f"Accuracy of {title} on the original",
+        "utility",
+        "none",
+        "share of people",
         highest=1.0,
-        sentence="The same after learning from the original rows: what the release can be expected to come near.",
-    )
+    ).describe("The same after learning from the original rows: what the release can be expected to come near.")
     yield Measure(
-        name=f"accuracy_lost_{name}",
-        title=f"Accuracy lost by {title}",
-        family="utility",
-        direction="lower",
-        unit="share of people",
+        f"accuracy_lost_{name}",
+        f"Accuracy lost by {title}",
+        "utility",
+        "lower",
+        "share of people",
         lowest=-1.0,
         highest=1.0,
-        sentence=f"How many more of the held-out people {title} predicts right after learning from the original rows "
-        "instead.",
+    ).describe(
+        f"How many more of the held-out people {title} predicts right after learning from the original rows instead."
     )
 
 
@@ -190,14 +174,10 @@ class HeldOut(Workload):
 
     measures: ClassVar[tuple[Measure, ...]] = (
         Measure(
-            name="lower_accuracy",
-            title="Accuracy of the commonest value",
-            family="utility",
-            direction="none",
-            unit="share of people",
-            highest=1.0,
-            sentence="The share of held-out people whose sensitive value is predicted right by always naming the "
-            "commonest one: what learning has to beat.",
+            "lower_accuracy", "Accuracy of the commonest value", "utility", "none", "share of people", highest=1.0
+        ).describe(
+            "The share of held-out people whose sensitive value is predicted right by always naming the "
+            "commonest one: what learning has to beat."
         ),
         *(measure for learner, title in TITLES.items() for measure in _measures_of(learner, title)),
     )

@@ -32,13 +32,8 @@ class HalfDomainCounts(Workload):
     seed: int = 1
 
     measures: ClassVar[tuple[Measure, ...]] = (
-        Measure(
-            name="query_error",
-            title="Query error (half-domain ranges)",
-            family="utility",
-            direction="lower",
-            unit="relative error",
-            sentence="The median relative error when the release answers how many people fall into a random half "
+        Measure("query_error", "Query error (half-domain ranges)", "utility", "lower", "relative error").describe(
+            "The median relative error when the release answers how many people fall into a random half "
             "of every attribute's range.",
             judge=_judge_error,
         ),
@@ -71,14 +66,9 @@ class ConjunctiveCounts(Workload):
     seed: int = 2
 
     measures: ClassVar[tuple[Measure, ...]] = (
-        Measure(
-            name="mean_query_error",
-            title="Query error (a few conditions)",
-            family="utility",
-            direction="lower",
-            unit="relative error",
-            sentence="The mean relative error when the release answers how many people satisfy conditions on a few "
-            "quasi-identifiers and the sensitive attribute.",
+        Measure("mean_query_error", "Query error (a few conditions)", "utility", "lower", "relative error").describe(
+            "The mean relative error when the release answers how many people satisfy conditions on a few "
+            "quasi-identifiers and the sensitive attribute."
         ),
     )
 

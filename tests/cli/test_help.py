@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import subprocess
 import sys
@@ -115,6 +116,32 @@ def test_version_and_no_command(run: Run) -> None:
     assert bare.code == 0
     assert bare.out == run("--help").out
     assert "Commands:" in bare.out
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_is_told_how_to_complete(shell: str) -> None:
+    command = [sys.executable, "-m", "sfumato.cli", "--show-completion", shell]
+    named = {**os.environ, "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
+    told = subprocess.run(command, env=named, capture_output=True, text=True)
+    assert (told.returncode, told.stderr) == (0, "")
+    assert f"_SFUMATO_COMPLETE=complete_{shell}" in told.stdout
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("sfumato pub", ["publish"]),
+        ("sfumato publish --l-", ["--l-form"]),
+        ("sfumato publish --method quad", ["quad-tree"]),
+        ("sfumato publish --cut m", ["median"]),
+    ],
+)
+def test_what_a_shell_completes(run: Run, monkeypatch: pytest.MonkeyPatch, line: str, expected: list[str]) -> None:
+    monkeypatch.setenv("_SFUMATO_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", line)
+    monkeypatch.setenv("COMP_CWORD", str(len(line.split()) - 1))
+    told = run()
+    assert (told.code, told.out.split()) == (0, expected)
 
 
 def test_help_loads_nothing_slow() -> None:

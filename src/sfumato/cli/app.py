@@ -29,9 +29,7 @@ BROKEN_PIPE = 141
 
 SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
-app = typer.Typer(
-    name=NAME, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False, context_settings=SETTINGS
-)
+app = typer.Typer(name=NAME, rich_markup_mode=None, pretty_exceptions_enable=False, context_settings=SETTINGS)
 
 
 def _example(line: str) -> str:
@@ -116,7 +114,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
     try:
         code = program().main(args=arguments, prog_name=NAME, standalone_mode=False)
         sys.stdout.flush()
-    except (SystemExit, BrokenPipeError):
+    except (SystemExit, BrokenPipeError) as ended:
+        if isinstance(ended, SystemExit) and not ended.code:  # a shell has its completions
+            return 0
         _forget_output()
         return BROKEN_PIPE
     except typer.TyperException as error:

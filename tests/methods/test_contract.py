@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -17,11 +17,14 @@ from hypothesis import strategies as st
 from reference import holds
 from sfumato.data import Table, read
 from sfumato.errors import ParameterError, SfumatoError, UnsatisfiableError
+from sfumato.mechanisms.budget import WHOLE, Budget
 from sfumato.mechanisms.noise import SimulatedSource
-from sfumato.methods import METHODS, Anatomy, Dirichlet, DPMethod, LocalNoise, Method, Mondrian, Original, make_method
+from sfumato.methods import METHODS, Anatomy, DPMethod, Method, Mondrian, Original, make_method
+from sfumato.methods.base import PrivateMethod
+from sfumato.parameters import parameter
 from sfumato.privacy.claims import Claim, LocalDP, NoGuarantee
 from sfumato.privacy.requirements import REQUIREMENTS, Population
-from sfumato.release import Provenance, Release
+from sfumato.release import Boxes, Provenance, Release
 from sfumato.release.kernels import holding_pairs
 from sfumato.schema import Schema
 from sfumato.trials.trial import trial_id
@@ -39,7 +42,13 @@ REQUIREMENT_PARAMETERS: dict[str, dict[str, Any]] = {
     "beta-likeness": {"beta": 2.0, "enhanced": True},
 }
 
-PRIVATE = sorted(name for name, kind in METHODS.items() if issubclass(kind, DPMethod | Dirichlet | LocalNoise))
+
+def private_methods() -> list[str]:
+    """The registered methods that add noise."""
+    return sorted(name for name, kind in METHODS.items() if issubclass(kind, PrivateMethod))
+
+
+PRIVATE = private_methods()
 EXACT = sorted(set(METHODS) - set(PRIVATE))
 IN_SECONDS = [name for name in sorted(METHODS) if METHODS[name].by_default]
 """Methods that need no library which is slow to start."""
@@ -267,6 +276,39 @@ def test_a_method_that_takes_rows_apart_offers_nothing_for_kept_columns() -> Non
 def test_unknown_names_and_parameters_are_refused(name: str, parameters: dict[str, Any], message: str) -> None:
     with pytest.raises(SfumatoError, match=message):
         make_method(name, parameters)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Overall(DPMethod):
+    """The overall histogram with noise, the whole domain in one box."""
+
+    name: ClassVar[str] = "overall"
+    floor: int = parameter(help="no count is below this", minimum=0, example=1)
+
+    def _release(self, table: Table, budget: Budget) -> Release:
+        counts = np.maximum(budget.counts(table.overall[None, :], WHOLE), self.floor).astype(np.float64)
+        return self.make_release(table, Boxes.whole(table.schema.quasi), counts, layout="counts")
+
+
+def test_a_method_added_at_run_time_is_held_to_the_contract(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One class and one entry: its grid and its label follow from its fields."""
+    monkeypatch.setitem(METHODS, "overall", Overall)
+    assert "overall" in private_methods()
+    frame = pl.DataFrame({"age": [1, 2, 3, 4] * 5, "ill": ["a", "b"] * 10})
+    columns = {
+        "age": {"role": "quasi", "kind": "numeric", "min": 1, "max": 4},
+        "ill": {"role": "sensitive", "kind": "categorical", "values": ["a", "b"]},
+    }
+    table = read(frame, Schema.parse({"columns": columns}))
+    found = settings_of("overall", table)
+    assert [method.label for method in found] == [f"overall ε={epsilon} floor=1" for epsilon in (0.1, 0.3, 1, 3)]
+    for method in found:
+        check_noisy_release(method, table, method.publish(table))
+        assert make_method("overall", json.loads(json.dumps(method.parameters()))) == method
+    with pytest.raises(ParameterError, match="floor is -1; expected a whole number of at least 0"):
+        make_method("overall", {"epsilon": 1, "floor": -1})
+    with pytest.raises(AssertionError):
+        check_noisy_release(found[0], table, Original().publish(table))
 
 
 def test_a_release_that_breaks_its_claim_is_noticed() -> None:

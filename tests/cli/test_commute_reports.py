@@ -84,7 +84,7 @@ def test_usual_settings_are_tried_and_nothing_is_spent(run: Run, town: Path) -> 
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (("--release", "none"), "none: there is no such file"),
+        (("--release", "none"), "none: the file does not exist"),
         (("--release", "release", "-o", "release/out"), "release/out: this lies in the release"),
         (("--regions", "twon"), "places.csv: there are no regions 'twon'; those in the file: town"),
         (("--short", "soon"), "--short is 'soon'; expected a distance above 0"),
@@ -168,7 +168,7 @@ def test_the_map_of_a_release_tells_its_claim(run: Run, town: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (("none",), "none: there is no such file"),
+        (("none",), "none: the file does not exist"),
         (("release", "--by", "twon"), "places.csv: there are no regions 'twon'; those in the file: town"),
         (("release", "--outlines", "none.json"), "none.json: "),
         (("release", "--original", "none.csv"), "none.csv: the file does not exist"),

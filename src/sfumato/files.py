@@ -9,7 +9,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sfumato.errors import ReleaseError
+from sfumato.errors import ReleaseError, SfumatoError
+
+
+def read_text(path: Path, what: str, refusal: type[SfumatoError]) -> str:
+    """The text of a file that the user named, or a refusal that says what it should have been."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError as error:
+        raise refusal(f"{path}: {what} does not exist") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise refusal(f"{path}: {what} cannot be read as UTF-8 text") from error
 
 
 def place(path: Path, content: str | bytes) -> Path:

@@ -195,7 +195,7 @@ def test_two_of_three_are_planned(run: Run, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("perturb", "people.csv", "--survey", "no.toml", "-o", "r.csv"), "no.toml: the survey cannot be read"),
+        (("perturb", "people.csv", "--survey", "no.toml", "-o", "r.csv"), "no.toml: the survey does not exist"),
         (("perturb", "no.csv", "--survey", "visits.toml", "-o", "r.csv"), "no.csv: the file does not exist"),
         (("perturb", "people.csv", "--survey", "visits.toml", "-o", "r.csv"), "the file has 2 columns; choose the one"),
         (("perturb", "people.csv", "--survey", "visits.toml", "--column", "age", "-o", "r.csv"), "the column 'age' is"),
@@ -224,7 +224,7 @@ def test_two_of_three_are_planned(run: Run, folder: Path) -> None:
         (("plan", "--size", "5", "--epsilon", "0", "--error", "0.1"), "epsilon is 0"),
         (("plan", "--size", "5", "--epsilon", "1", "--error", "0"), "the error is 0"),
         (("plan", "--size", "5", "--error", "0.0001", "--reports", "10"), "plan more reports"),
-        (("serve", "no.toml"), "no.toml: the survey cannot be read"),
+        (("serve", "no.toml"), "no.toml: the survey does not exist"),
         (("serve", "--token", "short"), "token is not usable"),
         (("serve", "--port", "99999"), "the port is 99999"),
         (("serve", "--database", ":memory:x://"), "is not known"),
@@ -245,7 +245,7 @@ def test_misuse_gets_one_sentence_and_leaves_nothing_behind(
     ("line", "replaced", "sentence"),
     [
         ("max = 30", "max = 31", "max is 31; expected a whole number of steps of 2 above 10"),
-        ("min = 10", "min = ", "is not a TOML file"),
+        ("min = 10", "min = ", "not valid TOML, "),
     ],
 )
 def test_a_survey_that_cannot_be_is_refused(run: Run, folder: Path, line: str, replaced: str, sentence: str) -> None:

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import ParameterError
+from sfumato.files import read_text
 from sfumato.mechanisms.channels import Channel, make_channel
 from sfumato.privacy.loss import exact
 
@@ -153,14 +154,11 @@ def spell_range(lowest: int, highest: int, step: int) -> str:
 def read_survey(path: Path | str) -> Survey:
     """The survey that a TOML file describes."""
     place = Path(path)
+    text = read_text(place, "the survey", ParameterError)
     try:
-        spec = tomllib.loads(place.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise ParameterError(f"{place}: the survey cannot be read ({error.strerror})") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ParameterError(f"{place}: is not a TOML file ({error})") from error
-    try:
-        return Survey.parse(spec)
+        return Survey.parse(tomllib.loads(text))
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise ParameterError(f"{place}: not valid TOML, {error}") from error
     except ParameterError as error:
         raise ParameterError(f"{place}: {error}") from error
 

@@ -9,6 +9,7 @@ import csv
 from pathlib import Path
 
 from sfumato.errors import SchemaError
+from sfumato.files import read_text
 from sfumato.schema.taxonomy import ANY, Node, as_label
 
 
@@ -25,13 +26,7 @@ def read_hierarchy(path: Path) -> Node:
 
 
 def _rows(path: Path) -> list[list[str]]:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError as error:
-        raise SchemaError(f"{path}: the hierarchy file does not exist") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise SchemaError(f"{path}: the hierarchy file cannot be read as UTF-8 text") from error
-    lines = text.splitlines()
+    lines = read_text(path, "the hierarchy file", SchemaError).splitlines()
     try:
         rows = [[as_label(field) for field in row] for row in csv.reader(lines, delimiter=";", strict=True)]
     except csv.Error as error:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.errors import SchemaError
+from sfumato.files import read_text
 from sfumato.notebook import html_table
 from sfumato.schema.axis import Axis
 from sfumato.schema.column import Column, parse_column
@@ -115,16 +116,11 @@ class Schema:
     def load(path: Path | str) -> Schema:
         """The schema in a TOML file."""
         path = Path(path)
+        text = read_text(path, "the schema file", SchemaError)
         try:
-            spec = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-        except FileNotFoundError as error:
-            raise SchemaError(f"{path}: the schema file does not exist") from error
-        except (OSError, UnicodeDecodeError) as error:
-            raise SchemaError(f"{path}: the schema cannot be read as UTF-8 text") from error
+            return Schema.parse(tomllib.loads(text), path.parent)
         except (tomllib.TOMLDecodeError, RecursionError) as error:
             raise SchemaError(f"{path}: not valid TOML, {error}") from error
-        try:
-            return Schema.parse(spec, path.parent)
         except SchemaError as error:
             raise SchemaError(f"{path}: {error}") from error
 

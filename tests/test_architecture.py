@@ -44,9 +44,7 @@ UNFINISHED = ("TODO", "FIXME", "XXX")
 KNOWN_CYCLES: set[frozenset[str]] = {
     frozenset(f"sfumato.{package}.{name}" for name in names.split())
     for package, names in (
-        ("mechanisms.noise", "digits gaussian geometric laplace source"),
         ("release", "counts description folder published query release sampling"),
-        ("trials", "frontier recommendation verdict"),
         ("cli.commute", "settings synthesize"),
         ("methods", "models trees"),
     )

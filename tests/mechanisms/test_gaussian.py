@@ -12,7 +12,7 @@ from scipy.stats import chi2
 
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.noise import SimulatedSource
-from sfumato.mechanisms.noise.gaussian import Acceptance, _accepted, draw_gaussian
+from sfumato.mechanisms.noise.gaussian import Acceptance, _accept, draw_gaussian
 
 from .scripted import Scripted, decayed
 
@@ -54,7 +54,7 @@ def test_a_certain_proposal_is_always_accepted() -> None:
     assert law.certain(2)
     assert not any(Acceptance(Fraction(4)).certain(y) for y in range(9))
     sizes = np.array([2, 2, 2])
-    assert _accepted(law, sizes, Scripted(0, 2**63, 2**64 - 1)).all()
+    assert _accept(law, sizes, Scripted(0, 2**63, 2**64 - 1)).all()
 
 
 def test_a_word_on_the_boundary_is_resolved_with_further_words() -> None:
@@ -63,12 +63,12 @@ def test_a_word_on_the_boundary_is_resolved_with_further_words() -> None:
     first, second = decayed(exponent(y, variance), 64), decayed(exponent(y, variance), 64 * 2) % 2**64
     third = decayed(exponent(y, variance), 64 * 3) % 2**64
     size = np.array([y])
-    assert _accepted(law, size, Scripted(first - 1)).tolist() == [True]
-    assert _accepted(law, size, Scripted(first + 1)).tolist() == [False]
-    assert _accepted(law, size, Scripted(first, second - 1)).tolist() == [True]
-    assert _accepted(law, size, Scripted(first, second + 1)).tolist() == [False]
-    assert _accepted(law, size, Scripted(first, second, third - 1)).tolist() == [True]
-    assert _accepted(law, size, Scripted(first, second, third + 1)).tolist() == [False]
+    assert _accept(law, size, Scripted(first - 1)).tolist() == [True]
+    assert _accept(law, size, Scripted(first + 1)).tolist() == [False]
+    assert _accept(law, size, Scripted(first, second - 1)).tolist() == [True]
+    assert _accept(law, size, Scripted(first, second + 1)).tolist() == [False]
+    assert _accept(law, size, Scripted(first, second, third - 1)).tolist() == [True]
+    assert _accept(law, size, Scripted(first, second, third + 1)).tolist() == [False]
 
 
 def gaussian_law(variance: float) -> dict[int, float]:

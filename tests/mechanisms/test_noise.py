@@ -15,7 +15,7 @@ from scipy.stats import chi2
 
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.noise import SimulatedSource, Source, SystemSource, geometric
-from sfumato.mechanisms.noise.geometric import FINE, SMALLEST_DIRECT, Cumulative, draw_geometric
+from sfumato.mechanisms.noise.geometric import FINE, MIN_DIRECT, Cumulative, draw_geometric
 from sfumato.mechanisms.noise.laplace import draw_laplace, laplace_variance
 from sfumato.mechanisms.noise.opendp import OpenDPSource
 
@@ -134,7 +134,7 @@ def test_the_reference_knows_the_exponential() -> None:
         assert decayed(exponent, 200) / 2**200 == pytest.approx(math.exp(-exponent), rel=1e-14)
 
 
-@pytest.mark.parametrize("epsilon", [SMALLEST_DIRECT, Fraction(1, 100), Fraction(1, 3), Fraction(2), Fraction(40)])
+@pytest.mark.parametrize("epsilon", [MIN_DIRECT, Fraction(1, 100), Fraction(1, 3), Fraction(2), Fraction(40)])
 def test_tables_hold_the_first_word_of_every_probability(epsilon: Fraction) -> None:
     size = math.ceil(64 * math.log(2) / float(epsilon)) + 1
     table = Cumulative(epsilon, size, False).first_words()
@@ -333,7 +333,7 @@ def test_nothing_is_drawn_for_nothing() -> None:
     assert draw_laplace(Fraction(1, 10**6), 0, Scripted()).tolist() == []
 
 
-@pytest.mark.parametrize("epsilon", [Fraction(3), Fraction(1, 2), Fraction(1, 50), SMALLEST_DIRECT, Fraction(1, 5_000)])
+@pytest.mark.parametrize("epsilon", [Fraction(3), Fraction(1, 2), Fraction(1, 50), MIN_DIRECT, Fraction(1, 5_000)])
 def test_many_draws_at_once_are_those_of_a_plain_search(epsilon: Fraction, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the leading bits of a word decide is what the whole word decides."""
     count = geometric.WORTH_LEADING + 5_000

@@ -19,7 +19,7 @@ import numpy as np
 
 from sfumato.mechanisms.channels import TruncatedGeometric
 from sfumato.mechanisms.noise import Source, geometric
-from sfumato.mechanisms.noise.geometric import FINE, SMALLEST_DIRECT, Cumulative, draw_geometric
+from sfumato.mechanisms.noise.geometric import FINE, MIN_DIRECT, Cumulative, draw_geometric
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -73,7 +73,7 @@ class Axis:
     def tables(self) -> list[list[int]]:
         """The tables of a draw, coarsest first."""
         epsilon, found = Fraction(self.epsilon), []
-        while epsilon < SMALLEST_DIRECT:
+        while epsilon < MIN_DIRECT:
             found.append(geometric._table(Cumulative(epsilon, FINE, True)).tolist())
             epsilon *= FINE
         return [geometric._table(_long_law(epsilon)).tolist(), *reversed(found)]
@@ -124,7 +124,7 @@ def dictated(axis: Axis, chance: random.Random) -> list[list[int]]:
 
 def _coarsest(axis: Axis) -> Fraction:
     epsilon = Fraction(axis.epsilon)
-    while epsilon < SMALLEST_DIRECT:
+    while epsilon < MIN_DIRECT:
         epsilon *= FINE
     return epsilon
 

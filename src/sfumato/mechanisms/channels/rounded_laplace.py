@@ -18,8 +18,8 @@ from sfumato.errors import ParameterError
 from sfumato.mechanisms.channels.base import stated
 from sfumato.mechanisms.channels.kernel import Kernel
 from sfumato.mechanisms.noise import Source
+from sfumato.mechanisms.noise.digits import draw_below
 from sfumato.mechanisms.noise.geometric import draw_geometric
-from sfumato.mechanisms.noise.uniform import draw_below
 from sfumato.privacy.claims import LocalDP
 
 MOST_EPSILON = 20

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from sfumato.mechanisms.channels.base import Channel, stated
 from sfumato.mechanisms.noise import Source
-from sfumato.mechanisms.noise.digits import MORE_THAN_LN_2, WORD, Digits, decimal
-from sfumato.mechanisms.noise.uniform import draw_below, draw_coins
+from sfumato.mechanisms.noise.digits import MORE_THAN_LN_2, WORD, Digits, decimal, draw_below, draw_coins
 from sfumato.privacy.claims import LocalDP
 
 Floats = NDArray[np.float64]

@@ -1,4 +1,4 @@
-"""Comparing uniform numbers with exact probabilities, one 64-bit word at a time.
+"""Exact coins and whole numbers: uniform numbers compared with probabilities, one 64-bit word at a time.
 
 A probability is known by its binary digits, as many as anyone asks for. A uniform number is known by the words
 drawn so far. Where the words agree, further words decide: so an event has exactly its probability, never a
@@ -11,14 +11,23 @@ import math
 from abc import ABC, abstractmethod
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from typing import Protocol
 
-from sfumato.mechanisms.noise.source import Source
+import numpy as np
+from numpy.typing import NDArray
 
 WORD = 64
 MORE_THAN_LN_2 = Fraction(6932, 10_000)
 SPARE_DIGITS = 25
 UNSURE_DIGITS = 10
 """More than rounding can spoil in a number computed by a few thousand operations."""
+
+
+class Words(Protocol):
+    """Where uniform words come from."""
+
+    def words(self, count: int) -> NDArray[np.uint64]:
+        """Independent uniform 64-bit words."""
 
 
 def decimal(number: Fraction) -> Decimal:
@@ -50,7 +59,7 @@ class Digits(ABC):
                 return whole
             spare *= 2
 
-    def at_most(self, which: int, drawn: list[int], source: Source) -> bool:
+    def at_most(self, which: int, drawn: list[int], source: Words) -> bool:
         """Whether the number is at most a uniform one that starts with the words `drawn`; draws more if it must."""
         place = 0
         while True:
@@ -60,3 +69,25 @@ class Digits(ABC):
             if word != drawn[place]:
                 return bool(word < drawn[place])
             place += 1
+
+
+def draw_coins(chances: Digits, which: int, count: int, source: Words) -> NDArray[np.bool_]:
+    """`count` independent coins that fall heads with exactly the probability `which` of a family."""
+    words, first = source.words(count), np.uint64(chances.floor(which, 1))
+    heads = words < first
+    for coin in np.flatnonzero(words == first):
+        heads[coin] = not chances.at_most(which, [int(words[coin])], source)
+    return heads
+
+
+def draw_below(limit: int, count: int, source: Words) -> NDArray[np.int64]:
+    """`count` independent numbers, uniform on `0..limit - 1`.
+
+    Words at and above the largest multiple of `limit` would favour small numbers and are drawn anew.
+    """
+    words = source.words(count).copy()
+    over = 2**WORD % limit
+    if over:
+        while len(again := np.flatnonzero(words >= np.uint64(2**WORD - over))):
+            words[again] = source.words(len(again))
+    return (words % np.uint64(limit)).astype(np.int64)

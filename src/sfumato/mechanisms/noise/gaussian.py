@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import ParameterError
-from sfumato.mechanisms.noise.digits import WORD, Digits, decimal
+from sfumato.mechanisms.noise.digits import WORD, Digits, Words, decimal
 from sfumato.mechanisms.noise.laplace import draw_laplace
-from sfumato.mechanisms.noise.source import Source
 
 SURPLUS = 1.5
 """About 1.3 proposals are needed for each accepted one."""
@@ -49,7 +48,7 @@ class Acceptance(Digits):
         return 2**WORD - 1 if self.certain(which) else self.floor(which, 1)
 
 
-def draw_gaussian(variance: Fraction, count: int, source: Source) -> NDArray[np.int64]:
+def draw_gaussian(variance: Fraction, count: int, source: Words) -> NDArray[np.int64]:
     """`count` independent draws with σ² = `variance`."""
     if variance <= 0:
         raise ParameterError(f"the variance is {float(variance):g}; expected a number above 0")
@@ -58,12 +57,12 @@ def draw_gaussian(variance: Fraction, count: int, source: Source) -> NDArray[np.
     lacking = count
     while lacking > 0:
         proposed = draw_laplace(Fraction(1, law.scale), math.ceil(SURPLUS * lacking) + 8, source)
-        found.append(proposed[_accepted(law, np.abs(proposed), source)][:lacking])
+        found.append(proposed[_accept(law, np.abs(proposed), source)][:lacking])
         lacking -= len(found[-1])
     return np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
 
 
-def _accepted(law: Acceptance, size: NDArray[np.int64], source: Source) -> NDArray[np.bool_]:
+def _accept(law: Acceptance, size: NDArray[np.int64], source: Words) -> NDArray[np.bool_]:
     distinct, which = np.unique(size, return_inverse=True)
     thresholds = np.array([law.word(int(y)) for y in distinct], dtype=np.uint64)[which]
     words = source.words(len(size))

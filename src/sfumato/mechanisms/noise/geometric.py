@@ -18,13 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import ParameterError
-from sfumato.mechanisms.noise.digits import MORE_THAN_LN_2, SPARE_DIGITS, WORD, Digits, decimal, sure_floor
-from sfumato.mechanisms.noise.source import Source
+from sfumato.mechanisms.noise.digits import MORE_THAN_LN_2, SPARE_DIGITS, WORD, Digits, Words, decimal, sure_floor
 
 FINE = 1024
-SMALLEST_DIRECT = Fraction(1, FINE)
+MIN_DIRECT = Fraction(1, FINE)
 """Below this ε a table over the whole law would be long; the draw is split into a coarse and a fine part."""
-LARGEST_LIMIT = 2**60
+MAX_LIMIT = 2**60
 NEGLIGIBLE = Decimal(2) ** -(WORD + 1)
 """Where less than this is left of a law, the first word of F(k) is the last of all words."""
 LEADING_BITS = 16
@@ -98,28 +97,28 @@ def _table(law: Cumulative) -> NDArray[np.uint64]:
     return np.array(law.first_words(), dtype=np.uint64)
 
 
-def draw_geometric(epsilon: Fraction, count: int, source: Source) -> NDArray[np.int64]:
+def draw_geometric(epsilon: Fraction, count: int, source: Words) -> NDArray[np.int64]:
     """`count` independent draws of the geometric law with decay e^(−ε)."""
     if epsilon <= 0:
         raise ParameterError(f"epsilon is {float(epsilon):g}; expected a number above 0")
-    if epsilon < SMALLEST_DIRECT:
+    if epsilon < MIN_DIRECT:
         coarse = draw_geometric(epsilon * FINE, count, source)
         return coarse * FINE + _draw(Cumulative(epsilon, FINE, True), count, source)
     return _draw_long(Cumulative(epsilon, math.ceil(WORD * math.log(2) / float(epsilon)) + 1, False), count, source)
 
 
-def draw_gaps(epsilon: Fraction, limit: int, count: int, source: Source) -> NDArray[np.int64]:
+def draw_gaps(epsilon: Fraction, limit: int, count: int, source: Words) -> NDArray[np.int64]:
     """`count` independent numbers of failures before a success of probability e^(−ε).
 
     All numbers of `limit` (at most 2⁶⁰) and more are alike: which of them is returned means nothing.
     """
-    if epsilon <= 0 or not 0 < limit <= LARGEST_LIMIT:
+    if epsilon <= 0 or not 0 < limit <= MAX_LIMIT:
         raise ParameterError(f"epsilon is {float(epsilon):g} and the limit {limit}; expected above 0, at most 2^60")
     rate = -math.log1p(-math.exp(-epsilon))
     times = 1
-    while rate * times < SMALLEST_DIRECT and times < limit:
+    while rate * times < MIN_DIRECT and times < limit:
         times *= FINE
-    if rate * times < SMALLEST_DIRECT:
+    if rate * times < MIN_DIRECT:
         drawn = times * _draw(Cumulative(epsilon, 1, False, times), count, source)
     else:
         size = math.ceil(WORD * math.log(2) / (rate * times)) + 1
@@ -132,7 +131,7 @@ def draw_gaps(epsilon: Fraction, limit: int, count: int, source: Source) -> NDAr
     return drawn
 
 
-def _draw_long(law: Cumulative, count: int, source: Source) -> NDArray[np.int64]:
+def _draw_long(law: Cumulative, count: int, source: Words) -> NDArray[np.int64]:
     """Draws of a law that starts anew beyond its table."""
     drawn = _draw(law, count, source)
     beyond = np.flatnonzero(drawn == law.size)
@@ -143,7 +142,7 @@ def _draw_long(law: Cumulative, count: int, source: Source) -> NDArray[np.int64]
     return drawn
 
 
-def _draw(law: Cumulative, count: int, source: Source) -> NDArray[np.int64]:
+def _draw(law: Cumulative, count: int, source: Words) -> NDArray[np.int64]:
     """How many of the F(k) lie at or below a uniform number, for `count` uniform numbers."""
     words = source.words(count)
     if count < WORTH_LEADING:
@@ -154,7 +153,7 @@ def _draw(law: Cumulative, count: int, source: Source) -> NDArray[np.int64]:
     return passed
 
 
-def _look_up(law: Cumulative, words: NDArray[np.uint64], source: Source) -> NDArray[np.int64]:
+def _look_up(law: Cumulative, words: NDArray[np.uint64], source: Words) -> NDArray[np.int64]:
     table = _table(law)
     passed = np.searchsorted(table, words, side="left").astype(np.int64)
     unclear = np.flatnonzero(table[np.minimum(passed, law.size - 1)] == words)
@@ -173,7 +172,7 @@ def _leading(law: Cumulative) -> NDArray[np.int64]:
     return passed
 
 
-def _resolve(law: Cumulative, first: int, word: int, source: Source) -> int:
+def _resolve(law: Cumulative, first: int, word: int, source: Words) -> int:
     """Compare a uniform number that starts with `word` with every F(k) from `first` on that may do so too."""
     drawn, k = [word], first
     most = law.size - 1 if law.truncated else law.size

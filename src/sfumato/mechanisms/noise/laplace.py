@@ -12,11 +12,11 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.mechanisms.noise.digits import Words
 from sfumato.mechanisms.noise.geometric import draw_geometric
-from sfumato.mechanisms.noise.source import Source
 
 
-def draw_laplace(epsilon: Fraction, count: int, source: Source) -> NDArray[np.int64]:
+def draw_laplace(epsilon: Fraction, count: int, source: Words) -> NDArray[np.int64]:
     """`count` independent draws that protect integers of sensitivity 1 with `epsilon`."""
     both = draw_geometric(epsilon, 2 * count, source)
     return both[:count] - both[count:]

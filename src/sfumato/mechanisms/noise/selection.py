@@ -16,13 +16,11 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.mechanisms.noise.digits import Words
 from sfumato.mechanisms.noise.geometric import draw_geometric
-from sfumato.mechanisms.noise.source import Source
 
 
-def choose(
-    scores: NDArray[np.int64], starts: NDArray[np.int64], epsilon: Fraction, source: Source
-) -> NDArray[np.int64]:
+def choose(scores: NDArray[np.int64], starts: NDArray[np.int64], epsilon: Fraction, source: Words) -> NDArray[np.int64]:
     """The index of the chosen candidate of each run; run i begins at `starts[i]` and none is empty."""
     noisy = scores + draw_geometric(epsilon, len(scores), source)
     best = np.maximum.reduceat(noisy, starts)

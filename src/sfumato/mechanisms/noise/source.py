@@ -12,6 +12,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.mechanisms.noise.gaussian import draw_gaussian
+from sfumato.mechanisms.noise.laplace import draw_laplace
+
 
 class Source(ABC):
     """Random words, and the noise that is made of them."""
@@ -36,14 +39,10 @@ class Source(ABC):
 
     def laplace(self, epsilon: Fraction, count: int) -> NDArray[np.int64]:
         """Discrete Laplace noise for integers of sensitivity 1."""
-        from sfumato.mechanisms.noise.laplace import draw_laplace
-
         return draw_laplace(epsilon, count, self)
 
     def gaussian(self, variance: Fraction, count: int) -> NDArray[np.int64]:
         """Discrete Gaussian noise."""
-        from sfumato.mechanisms.noise.gaussian import draw_gaussian
-
         return draw_gaussian(variance, count, self)
 
 

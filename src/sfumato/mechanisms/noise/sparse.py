@@ -17,13 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import ParameterError
-from sfumato.mechanisms.noise.digits import Digits, decimal
+from sfumato.mechanisms.noise.digits import Digits, decimal, draw_coins
 from sfumato.mechanisms.noise.geometric import draw_gaps, draw_geometric
 from sfumato.mechanisms.noise.source import Source
-from sfumato.mechanisms.noise.uniform import draw_coins
 
-LARGEST_DOMAIN = 10**18
-MOST_EXPECTED = 10**8
+MAX_DOMAIN = 10**18
+MAX_EXPECTED = 10**8
 """More empty cells than this are not to be drawn: the threshold is too low for the domain."""
 
 
@@ -86,7 +85,7 @@ def _reaching_ranks(empty: int, threshold: int, epsilon: Fraction, source: Sourc
 def _check(
     cells: NDArray[np.int64], counts: NDArray[np.int64], domain_size: int, threshold: int, epsilon: Fraction
 ) -> None:
-    if not 0 < domain_size <= LARGEST_DOMAIN:
+    if not 0 < domain_size <= MAX_DOMAIN:
         raise ParameterError(f"the domain has {domain_size:.3g} cells; expected at least 1 and at most 10^18")
     if threshold < 1:
         raise ParameterError(f"the threshold is {threshold}; expected at least 1")
@@ -94,7 +93,7 @@ def _check(
         raise ParameterError("every cell of the domain that is listed needs a count")
     if (np.diff(cells) <= 0).any():
         raise ParameterError("cells must be listed once each, in rising order")
-    if expected_empty(domain_size, threshold, epsilon) > MOST_EXPECTED:
+    if expected_empty(domain_size, threshold, epsilon) > MAX_EXPECTED:
         raise ParameterError(
-            f"with a threshold of {threshold}, more than {MOST_EXPECTED:,} of {domain_size:,} cells are expected"
+            f"with a threshold of {threshold}, more than {MAX_EXPECTED:,} of {domain_size:,} cells are expected"
         )

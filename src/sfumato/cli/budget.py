@@ -39,9 +39,7 @@ class DataSetOrCommand(TyperGroup):
 
 def command(
     context: typer.Context,
-    data_set: Annotated[
-        str, typer.Argument(metavar="DATASET", show_default=False, help="Show the entries of this data set.")
-    ] = "",
+    data_set: Annotated[str, typer.Argument(metavar="DATASET", help="Show the entries of this data set.")] = "",
     ledger: LedgerFile = None,
     as_json: Json = False,
 ) -> None:
@@ -67,9 +65,7 @@ def command(
 
 
 def cap(
-    data_set: Annotated[
-        str, typer.Argument(metavar="DATASET", show_default=False, help="The name that the schema declares.")
-    ],
+    data_set: Annotated[str, typer.Argument(metavar="DATASET", help="The name that the schema declares.")],
     epsilon: Annotated[float | None, typer.Option("--epsilon", help="The most that may be spent in all.")] = None,
     delta: Annotated[float | None, typer.Option("--delta", help="The most delta in all; none by default.")] = None,
     none: Annotated[bool, typer.Option("--none", help="Remove the cap.")] = False,
@@ -106,7 +102,6 @@ def export(
             "--output",
             "-o",
             metavar="FILE",
-            show_default=False,
             help="A new file, as JSON if its name ends so; without it, standard output.",
         ),
     ] = None,

@@ -33,13 +33,10 @@ def command(
             "--output",
             "-o",
             metavar="FOLDER",
-            show_default=False,
             help="Where to write the report, the trials and, in a folder of its own, the release.",
         ),
     ],
-    schema: Annotated[
-        Path | None, typer.Option("--schema", metavar="TOML", show_default=False, help="The schema of the table.")
-    ] = None,
+    schema: Annotated[Path | None, typer.Option("--schema", metavar="TOML", help="The schema of the table.")] = None,
     sensitive: Sensitive = None,
     quasi: Quasi = None,
     max_p_loss: Annotated[
@@ -55,12 +52,9 @@ def command(
         bool, typer.Option("--allow-exact", help="Recommend releases that show who is in the table, too.")
     ] = False,
     method: Annotated[
-        list[str] | None,
-        typer.Option("--method", metavar="NAME", show_default=False, help="Try only this method; may be repeated."),
+        list[str] | None, typer.Option("--method", metavar="NAME", help="Try only this method; may be repeated.")
     ] = None,
-    workers: Annotated[
-        int | None, typer.Option("--workers", min=1, show_default=False, help="Processes; one per core by default.")
-    ] = None,
+    workers: Annotated[int | None, typer.Option("--workers", min=1, help="Processes; one per core by default.")] = None,
     save: Annotated[bool, typer.Option("--save/--no-save", help="Write the recommended release.")] = True,
     ledger: LedgerFile = None,
     parquet: Parquet = False,

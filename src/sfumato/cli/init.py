@@ -19,9 +19,7 @@ EXAMPLE = "sfumato init people.csv --sensitive disease"
 
 def command(
     file: File,
-    sensitive: Annotated[
-        str, typer.Option("--sensitive", metavar="COLUMN", show_default=False, help="The sensitive column.")
-    ],
+    sensitive: Annotated[str, typer.Option("--sensitive", metavar="COLUMN", help="The sensitive column.")],
     quasi: Quasi = None,
     output: Annotated[
         Path | None,
@@ -29,7 +27,6 @@ def command(
             "--output",
             "-o",
             metavar="TOML",
-            show_default=False,
             help="Where to write the schema; by default the name of the table with .toml, in this folder.",
         ),
     ] = None,

@@ -29,9 +29,7 @@ def command(
     release: Annotated[
         Path,
         typer.Argument(
-            metavar="RELEASE",
-            show_default=False,
-            help="A release folder, or a CSV or Parquet file that another tool anonymized.",
+            metavar="RELEASE", help="A release folder, or a CSV or Parquet file that another tool anonymized."
         ),
     ],
     schema: SchemaFile,
@@ -40,18 +38,12 @@ def command(
         typer.Option(
             "--test",
             metavar="FILE",
-            show_default=False,
             help="Rows held out from the release; learners trained on it predict their sensitive values.",
         ),
     ] = None,
     clusters: Annotated[
         int | None,
-        typer.Option(
-            "--clusters",
-            min=2,
-            show_default=False,
-            help="Compare so many clusters of the release with those of the original.",
-        ),
+        typer.Option("--clusters", min=2, help="Compare so many clusters of the release with those of the original."),
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -7,20 +7,15 @@ from typing import Annotated
 
 import typer
 
-File = Annotated[Path, typer.Argument(metavar="FILE", show_default=False, help="The table: CSV (.gz too) or Parquet.")]
-ReleaseFolder = Annotated[Path, typer.Argument(metavar="RELEASE", show_default=False, help="A release folder.")]
-SchemaFile = Annotated[
-    Path, typer.Option("--schema", metavar="TOML", show_default=False, help="The schema of the table.")
-]
-Sensitive = Annotated[
-    str | None, typer.Option("--sensitive", metavar="COLUMN", show_default=False, help="The sensitive column.")
-]
+File = Annotated[Path, typer.Argument(metavar="FILE", help="The table: CSV (.gz too) or Parquet.")]
+ReleaseFolder = Annotated[Path, typer.Argument(metavar="RELEASE", help="A release folder.")]
+SchemaFile = Annotated[Path, typer.Option("--schema", metavar="TOML", help="The schema of the table.")]
+Sensitive = Annotated[str | None, typer.Option("--sensitive", metavar="COLUMN", help="The sensitive column.")]
 Quasi = Annotated[
     list[str] | None,
     typer.Option(
         "--quasi",
         metavar="A,B,C",
-        show_default=False,
         help="Columns that others may know about a person; without any, columns with few values are taken.",
     ),
 ]
@@ -30,7 +25,6 @@ LedgerFile = Annotated[
     typer.Option(
         "--ledger",
         metavar="FILE",
-        show_default=False,
         help="The ledger of what has been spent; without it, the one that SFUMATO_LEDGER names, or your own.",
     ),
 ]

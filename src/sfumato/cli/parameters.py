@@ -56,7 +56,7 @@ def _declared_options() -> list[Any]:
     parameters = []
     for name, declared in publish_options().items():
         kind = Literal.__getitem__(declared.choices) if declared.choices else declared.kind
-        option = typer.Option(spell(name), show_default=False, help=declared.help)
+        option = typer.Option(spell(name), help=declared.help)
         annotation = Annotated[kind | None, option]  # type: ignore[valid-type]
         parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation))
     vars(nothing)["__signature__"] = inspect.Signature(parameters)

@@ -29,18 +29,9 @@ def command(
     file: File,
     schema: SchemaFile,
     method: Annotated[
-        str,
-        typer.Option(
-            "--method",
-            metavar="NAME",
-            show_default=False,
-            autocompletion=complete_methods,
-            help="One of the methods below.",
-        ),
+        str, typer.Option("--method", metavar="NAME", autocompletion=complete_methods, help="One of the methods below.")
     ],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FOLDER", show_default=False, help="A new folder for the release.")
-    ],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="A new folder for the release.")],
     rows: Annotated[
         Literal["generalized", "synthetic"] | None,
         typer.Option(

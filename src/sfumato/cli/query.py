@@ -18,7 +18,6 @@ def command(
         str,
         typer.Argument(
             metavar="CONDITIONS",
-            show_default=False,
             help="Conditions joined by and: = != < <= > >=, in (a, b), not in (a, b), between a and b, is missing.",
         ),
     ],

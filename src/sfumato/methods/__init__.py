@@ -5,23 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 from sfumato.errors import ParameterError
-from sfumato.methods.base import DPMethod, Method
-from sfumato.methods.models.marginals import Marginals
-from sfumato.methods.models.mst import MST
-from sfumato.methods.models.privbayes import PrivBayes
-from sfumato.methods.partition.anatomy import Anatomy
-from sfumato.methods.partition.endpoints import FullSuppression, Original
-from sfumato.methods.partition.mondrian import Mondrian
-from sfumato.methods.randomize.dirichlet import Dirichlet
-from sfumato.methods.randomize.local_noise import LocalNoise
-from sfumato.methods.trees.diffgen import DiffGen
-from sfumato.methods.trees.diffmulti import DiffMulti
-from sfumato.methods.trees.dpcube import DPCube
-from sfumato.methods.trees.hybrid_tree import HybridTree
-from sfumato.methods.trees.kd_tree import KDTree
-from sfumato.methods.trees.privtree import PrivTree
-from sfumato.methods.trees.quad_tree import QuadTree
-from sfumato.methods.trees.rps import RPS
+from sfumato.methods.base import DPMethod as DPMethod
+from sfumato.methods.base import Method as Method
+from sfumato.methods.models.marginals import Marginals as Marginals
+from sfumato.methods.models.mst import MST as MST
+from sfumato.methods.models.privbayes import PrivBayes as PrivBayes
+from sfumato.methods.partition.anatomy import Anatomy as Anatomy
+from sfumato.methods.partition.endpoints import FullSuppression as FullSuppression
+from sfumato.methods.partition.endpoints import Original as Original
+from sfumato.methods.partition.mondrian import Mondrian as Mondrian
+from sfumato.methods.randomize.dirichlet import Dirichlet as Dirichlet
+from sfumato.methods.randomize.local_noise import LocalNoise as LocalNoise
+from sfumato.methods.trees.diffgen import DiffGen as DiffGen
+from sfumato.methods.trees.diffmulti import DiffMulti as DiffMulti
+from sfumato.methods.trees.dpcube import DPCube as DPCube
+from sfumato.methods.trees.hybrid_tree import HybridTree as HybridTree
+from sfumato.methods.trees.kd_tree import KDTree as KDTree
+from sfumato.methods.trees.privtree import PrivTree as PrivTree
+from sfumato.methods.trees.quad_tree import QuadTree as QuadTree
+from sfumato.methods.trees.rps import RPS as RPS
 from sfumato.privacy.requirements import parse_requirement
 
 METHODS: dict[str, type[Method]] = {
@@ -65,29 +67,3 @@ def make_method(name: str, parameters: dict[str, Any]) -> Method:
         return kind(**given)
     except TypeError as error:
         raise ParameterError(f"{name} does not take the parameters {', '.join(given) or 'none'}") from error
-
-
-__all__ = [
-    "METHODS",
-    "MST",
-    "RPS",
-    "Anatomy",
-    "DPCube",
-    "DPMethod",
-    "DiffGen",
-    "DiffMulti",
-    "Dirichlet",
-    "FullSuppression",
-    "HybridTree",
-    "KDTree",
-    "LocalNoise",
-    "Marginals",
-    "Method",
-    "Mondrian",
-    "Original",
-    "PrivBayes",
-    "PrivTree",
-    "QuadTree",
-    "find_method",
-    "make_method",
-]

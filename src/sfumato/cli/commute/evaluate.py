@@ -40,15 +40,12 @@ SHOWN = ("short_error", "distance_error", "distance_variation")
 def command(
     flows: FlowsFile,
     places: PlacesFile,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FOLDER", show_default=False, help="Where the report is written.")
-    ],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where the report is written.")],
     releases: Annotated[
         list[Path] | None,
         typer.Option(
             "--release",
             metavar="FOLDER",
-            show_default=False,
             help="Synthetic flows to evaluate: a folder, or a file as other tools make it; may be repeated. Without "
             "any, usual settings are tried with simulated noise.",
         ),
@@ -58,14 +55,12 @@ def command(
         typer.Option(
             "--try",
             metavar="OPTIONS",
-            show_default=False,
             help="Settings of your own to try with simulated noise, in place of the usual ones: options of "
             "synthesize in quotes, such as '--epsilon 4.6 --radius 10mi'; may be repeated.",
         ),
     ] = None,
     regions: Annotated[
-        list[str] | None,
-        typer.Option("--regions", metavar="A,B", show_default=False, help="Columns of regions, the finest first."),
+        list[str] | None, typer.Option("--regions", metavar="A,B", help="Columns of regions, the finest first.")
     ] = None,
     radius: Annotated[
         str | None, typer.Option("--radius", metavar="DISTANCE", help="The radius to try, such as 10mi.")

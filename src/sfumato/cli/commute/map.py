@@ -21,28 +21,20 @@ SYNTHETIC = (
 
 
 def command(
-    release: Annotated[
-        Path,
-        typer.Argument(metavar="RELEASE", show_default=False, help="A folder of synthetic flows, or a file of them."),
-    ],
+    release: Annotated[Path, typer.Argument(metavar="RELEASE", help="A folder of synthetic flows, or a file of them.")],
     places: PlacesFile,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="HTML", show_default=False, help="The page to write.")
-    ],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="HTML", help="The page to write.")],
     outlines: Annotated[
-        Path | None,
-        typer.Option("--outlines", metavar="GEOJSON", show_default=False, help="Outlines of regions to draw."),
+        Path | None, typer.Option("--outlines", metavar="GEOJSON", help="Outlines of regions to draw.")
     ] = None,
     by: Annotated[
-        str | None,
-        typer.Option("--by", metavar="REGIONS", show_default=False, help="Draw regions instead of single places."),
+        str | None, typer.Option("--by", metavar="REGIONS", help="Draw regions instead of single places.")
     ] = None,
     original: Annotated[
         Path | None,
         typer.Option(
             "--original",
             metavar="FLOWS",
-            show_default=False,
             help="Make the publisher's copy, which also holds the original flows; never publish that.",
         ),
     ] = None,

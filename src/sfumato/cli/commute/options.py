@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 FlowsFile = Annotated[
     Path,
     typer.Argument(
-        metavar="FLOWS",
-        show_default=False,
-        help="Pairs of origin and destination, with or without a count: CSV (.gz too) or Parquet.",
+        metavar="FLOWS", help="Pairs of origin and destination, with or without a count: CSV (.gz too) or Parquet."
     ),
 ]
 PlacesFile = Annotated[
@@ -28,7 +26,6 @@ PlacesFile = Annotated[
     typer.Option(
         "--places",
         metavar="FILE",
-        show_default=False,
         help="All places, public: id, latitude, longitude, and any regions as further columns.",
     ),
 ]

@@ -32,8 +32,8 @@ EXAMPLE = "sfumato commute synthesize flows.csv --places places.csv --epsilon 4.
 def command(
     flows: FlowsFile,
     places: PlacesFile,
-    epsilon: Annotated[float, typer.Option("--epsilon", show_default=False, help="What the file may cost in all.")],
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", show_default=False, help="A new folder.")],
+    epsilon: Annotated[float, typer.Option("--epsilon", help="What the file may cost in all.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="A new folder.")],
     delta: Annotated[
         float | None,
         typer.Option(
@@ -66,7 +66,6 @@ def command(
         typer.Option(
             "--coarse",
             metavar="PEOPLE:REGIONS",
-            show_default=False,
             help="Tell origins of destinations of up to so many people apart by regions; may be repeated.",
         ),
     ] = None,
@@ -86,7 +85,6 @@ def command(
         typer.Option(
             "--distances",
             metavar="FILE",
-            show_default=False,
             help="A public histogram of distances (up_to, share) for --prior distance and --keep; without it, "
             "published commutes of the year 2000.",
         ),
@@ -96,7 +94,6 @@ def command(
         typer.Option(
             "--density",
             metavar="FILE",
-            show_default=False,
             help="Public weights of places, by which a drawn region becomes a place in it; without it, all alike.",
         ),
     ] = None,

@@ -31,21 +31,14 @@ def command(
     files: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="[FILE]...",
-            show_default=False,
-            help="Reports: CSV (.gz too) or Parquet. Those of several files are taken together.",
+            metavar="[FILE]...", help="Reports: CSV (.gz too) or Parquet. Those of several files are taken together."
         ),
     ] = None,
-    survey: Annotated[
-        Path | None, typer.Option("--survey", metavar="TOML", show_default=False, help="The survey of the files.")
-    ] = None,
+    survey: Annotated[Path | None, typer.Option("--survey", metavar="TOML", help="The survey of the files.")] = None,
     database: Annotated[
-        str | None,
-        typer.Option(
-            "--database", metavar="FILE|URL", show_default=False, help="A collector's database, in place of files."
-        ),
+        str | None, typer.Option("--database", metavar="FILE|URL", help="A collector's database, in place of files.")
     ] = None,
-    name: Annotated[str | None, typer.Option("--name", show_default=False, help="The survey in the database.")] = None,
+    name: Annotated[str | None, typer.Option("--name", help="The survey in the database.")] = None,
     column: Column = None,
     solver: Annotated[
         Literal["likelihood", "inversion", "em", "smooth"],
@@ -55,13 +48,11 @@ def command(
             "early; or smoothed ones, which help smooth distributions and hurt heaped ones.",
         ),
     ] = "likelihood",
-    steps: Annotated[int | None, typer.Option("--steps", show_default=False, help="Stop after so many steps.")] = None,
+    steps: Annotated[int | None, typer.Option("--steps", help="Stop after so many steps.")] = None,
     confidence: Annotated[float, typer.Option("--confidence", help="Of the intervals.")] = 0.95,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", show_default=False, help="Write the distribution: .csv, or .json for all."
-        ),
+        typer.Option("--output", "-o", metavar="FILE", help="Write the distribution: .csv, or .json for all."),
     ] = None,
     as_json: Json = False,
 ) -> None:

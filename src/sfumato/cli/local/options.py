@@ -6,7 +6,4 @@ from typing import Annotated
 
 import typer
 
-Column = Annotated[
-    str | None,
-    typer.Option("--column", metavar="COLUMN", show_default=False, help="The column, if the file has several."),
-]
+Column = Annotated[str | None, typer.Option("--column", metavar="COLUMN", help="The column, if the file has several.")]

@@ -15,21 +15,17 @@ EXAMPLE = "sfumato local perturb people.csv --survey age.toml --column age -o re
 
 
 def command(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", show_default=False, help="True answers: CSV (.gz too) or Parquet.")
-    ],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="True answers: CSV (.gz too) or Parquet.")],
     survey: Annotated[
         Path,
         typer.Option(
             "--survey",
             metavar="TOML",
-            show_default=False,
             help="What is asked: name, question, min, max and epsilon; also step, mechanism, smallest_batch and ends.",
         ),
     ],
     output: Annotated[
-        Path,
-        typer.Option("--output", "-o", metavar="FILE", show_default=False, help="Where to: .csv, .csv.gz or .parquet."),
+        Path, typer.Option("--output", "-o", metavar="FILE", help="Where to: .csv, .csv.gz or .parquet.")
     ],
     column: Column = None,
     as_json: Json = False,

@@ -21,25 +21,20 @@ QUANTITIES = {"cell": "share of people with any one value", "cdf": "share of peo
 
 def command(
     survey: Annotated[
-        Path | None,
-        typer.Option("--survey", metavar="TOML", show_default=False, help="Plan this survey; or give --size."),
+        Path | None, typer.Option("--survey", metavar="TOML", help="Plan this survey; or give --size.")
     ] = None,
-    size: Annotated[int | None, typer.Option("--size", show_default=False, help="How many values there are.")] = None,
+    size: Annotated[int | None, typer.Option("--size", help="How many values there are.")] = None,
     epsilon: Annotated[
-        float | None,
-        typer.Option("--epsilon", show_default=False, help="Per step for geometric and laplace, else in all."),
+        float | None, typer.Option("--epsilon", help="Per step for geometric and laplace, else in all.")
     ] = None,
     mechanism: Annotated[
         Literal["geometric", "randomized-response", "laplace", "square-wave"] | None,
-        typer.Option("--mechanism", show_default=False, help="The noise; geometric if not said."),
+        typer.Option("--mechanism", help="The noise; geometric if not said."),
     ] = None,
     error: Annotated[
-        float | None,
-        typer.Option("--error", show_default=False, help="Half the width of the interval: 0.01 is one percent."),
+        float | None, typer.Option("--error", help="Half the width of the interval: 0.01 is one percent.")
     ] = None,
-    reports: Annotated[
-        int | None, typer.Option("--reports", show_default=False, help="How many people report.")
-    ] = None,
+    reports: Annotated[int | None, typer.Option("--reports", help="How many people report.")] = None,
     quantity: Annotated[
         Literal["cell", "cdf", "mean"],
         typer.Option(

@@ -14,8 +14,7 @@ EXAMPLE = "sfumato local serve age.toml --database reports.db"
 
 def command(
     surveys: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="[SURVEY]...", show_default=False, help="Surveys to open: TOML files."),
+        list[Path] | None, typer.Argument(metavar="[SURVEY]...", help="Surveys to open: TOML files.")
     ] = None,
     database: Annotated[
         str, typer.Option("--database", metavar="FILE|URL", help="An SQLite file, or postgresql://USER@HOST/DATABASE.")
@@ -29,7 +28,6 @@ def command(
         typer.Option(
             "--token",
             envvar="SFUMATO_TOKEN",
-            show_default=False,
             show_envvar=True,
             help="The administrator's token, 16 characters or more; without it, one is drawn and shown.",
         ),
@@ -37,10 +35,7 @@ def command(
     origins: Annotated[
         list[str] | None,
         typer.Option(
-            "--allow-origin",
-            metavar="ORIGIN",
-            show_default=False,
-            help="A site whose own pages may send reports here; may be repeated.",
+            "--allow-origin", metavar="ORIGIN", help="A site whose own pages may send reports here; may be repeated."
         ),
     ] = None,
 ) -> None:

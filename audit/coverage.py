@@ -30,7 +30,7 @@ SIZE = 100
 CONFIDENCE = 0.95
 LOWEST, HIGHEST = 0.93, 0.97
 REPETITIONS = 500
-FEWEST = 10
+MIN_PEOPLE = 10
 NARROWED = 0.8
 COMPARISONS = 20
 PEOPLE = 10**6
@@ -73,7 +73,7 @@ class Setting:
     def coverage(self, repetitions: int, seed: int | None) -> tuple[float, float]:
         """The share of intervals that hold the truth: cells where enough people are expected, and cumulative shares."""
         truth, channel = DISTRIBUTIONS[self.name](), make_channel(self.mechanism, SIZE, self.epsilon)
-        enough = truth * self.people > FEWEST
+        enough = truth * self.people > MIN_PEOPLE
         values, generator = np.arange(float(SIZE)), np.random.default_rng(seed)
         held, upto = np.zeros(SIZE), np.zeros(SIZE)
         for counts in generator.multinomial(self.people, channel.spread(truth), size=repetitions):

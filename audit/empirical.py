@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 TRAINING = 0.25
 """Share of the runs on which thresholds are chosen."""
-MOST_THRESHOLDS = 400
+MAX_THRESHOLDS = 400
 FAILING = 1e-3
 """Probability with which any of the bounds of one audit may be wrong."""
 
@@ -100,7 +100,7 @@ def _one_way(
 def _thresholds(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Between neighbouring values, so that rounding does not decide who is above."""
     distinct = np.unique(np.round(values, 9))
-    distinct = distinct[:: max(1, len(distinct) // MOST_THRESHOLDS)]
+    distinct = distinct[:: max(1, len(distinct) // MAX_THRESHOLDS)]
     return np.where(np.isfinite(distinct), distinct - 1e-6, distinct)
 
 

@@ -36,7 +36,7 @@ TWIN_TRANSCRIPTS = 500
 """The rarest fault shows in one of about a hundred."""
 TWIN_RUNS = 8_000
 """Of a twin that transcripts do not show, on either table."""
-LEAST_SHARE = 1 / 3
+MIN_SHARE = 1 / 3
 """An empirical bound below this share of the claim would mean that the audit sees too little."""
 
 
@@ -90,7 +90,7 @@ def enumerated_lines() -> Iterator[Line]:
                 largest, outputs = max(largest, abs(one - other)), outputs + 1
         share = largest / (epsilon / 2)
         found = f"{outputs} shapes, at most {share:.1%} of the charge revealed"
-        yield Line(f"PrivTree's decisions, ε={epsilon:g}", found, LEAST_SHARE < share <= 1)
+        yield Line(f"PrivTree's decisions, ε={epsilon:g}", found, MIN_SHARE < share <= 1)
 
 
 def empirical_line(number: int, seed: int | None) -> Line:
@@ -100,7 +100,7 @@ def empirical_line(number: int, seed: int | None) -> Line:
         found = lower_bound(
             ratios(case, case.runs, source_of(seed, 100 + number)), FAILING / len(CASES), rule_of(case.method)
         )
-    right = LEAST_SHARE * EPSILON < found.epsilon <= EPSILON
+    right = MIN_SHARE * EPSILON < found.epsilon <= EPSILON
     return Line(f"{case.name}, claim {case.method.claim}", f"ε ≥ {found.epsilon:.3f} {_shown(found)}", right)
 
 
@@ -141,7 +141,7 @@ def urn_line(number: int, seed: int | None) -> Line:
     found = f"{share:.4f} of the draws disclose (probability at least {least:.4f})"
     if case.shrunk < 1:
         return Line(case.what, f"{'caught' if least > case.delta else 'not caught'}: {found}", least > case.delta)
-    return Line(case.what, found, least <= case.delta and (share > LEAST_SHARE * case.delta or not case.has_teeth))
+    return Line(case.what, found, least <= case.delta and (share > MIN_SHARE * case.delta or not case.has_teeth))
 
 
 def conjecture_line(number: int, seed: int | None) -> Line:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sfumato.mechanisms.noise import Source
 
 DRAWS = 60_000
-LEAST_SHARE = 1 / 3
+MIN_SHARE = 1 / 3
 """Where nothing is dropped the calibration is tight, and the count must come at least this near to δ."""
 
 

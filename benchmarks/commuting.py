@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 FOLDER = data_folder() / "commute"
 PROMISE = Promise(epsilon=4.6, delta=1e-5)
 PAPER_PLACES = 233_726
-SMALLEST, LARGEST = 25_000, 8_000_000
+MIN_PLACES, MAX_PLACES = 25_000, 8_000_000
 DESTINATIONS = 1_000
 PEOPLE = 15
 
@@ -96,7 +96,7 @@ def _per_destination(places: int, domain: Domain) -> float:
 
 def _flat() -> Iterator[Result]:
     for name, domain, asked in (("every place", Domain(), 2.0), ("within 160 km", Domain(radius=160.0), np.inf)):
-        small, large = (_per_destination(places, domain) for places in (SMALLEST, LARGEST))
+        small, large = (_per_destination(places, domain) for places in (MIN_PLACES, MAX_PLACES))
         got = f"{large / small:.2f}x ({small * 1e6:.0f} µs at 25 thousand places, {large * 1e6:.0f} µs at 8 million)"
         limit = f"at most {asked:g}x" if np.isfinite(asked) else ""
         yield Result(f"Cost of a destination as places grow 320-fold, {name}", limit, got, large <= asked * small)

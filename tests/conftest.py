@@ -39,8 +39,42 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 ADULT_TRAINING_ROWS = 30_162
 ADULT_CATEGORICAL = ("workclass", "education", "marital-status", "race", "sex")
 
-SLOW_TESTS = ("cli/test_demo.py",)
-"""Files, or single tests of a file, that take more than a few seconds."""
+SLOW_TESTS = (
+    "cli/",
+    "collect/collector/",
+    "estimation/test_intervals.py",
+    "measures/",
+    "methods/flows/",
+    "methods/models/",
+    "methods/partition/test_partition.py",
+    "methods/randomize/",
+    "methods/test_audit.py",
+    "methods/trees/",
+    "privacy/test_ledger.py",
+    "publish/",
+    "report/",
+    "samples/",
+    "test_adult",
+    "test_compiled.py",
+    "test_docs.py::test_outputs",
+    "test_docs.py::test_the_",
+    "test_public_face.py::test_the_script",
+    "trials/",
+)
+"""Folders, files and tests that are not part of the inner loop."""
+QUICK_TESTS = (
+    "cli/test_errors.py",
+    "cli/test_help.py",
+    "cli/test_interrupt.py",
+    "methods/flows/test_prior.py",
+    "report/test_numbers.py",
+    "report/test_points.py",
+    "trials/test_dominance.py",
+    "trials/test_recommendation.py",
+    "trials/test_store.py",
+    "trials/test_verdict.py",
+)
+"""What is quick in folders that are not."""
 
 
 def tier_of(item: pytest.Function) -> str:
@@ -52,7 +86,8 @@ def tier_of(item: pytest.Function) -> str:
         return "kills"
     if "postgresql" in item.fixturenames or "postgresql" in item.name:
         return "database"
-    return "slow" if item.get_closest_marker("slow") or name.startswith(SLOW_TESTS) else "quick"
+    slow = name.startswith(SLOW_TESTS) and not name.startswith(QUICK_TESTS)
+    return "slow" if slow or item.get_closest_marker("slow") else "quick"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Function]) -> None:

@@ -130,6 +130,12 @@ def test_no_block_of_code_stands_twice() -> None:
     assert KNOWN_REPEATS.keys() == {repeat.files for repeat in found}, "take what is gone off KNOWN_REPEATS"
 
 
+def test_benchmarks_and_audits_find_what_they_import() -> None:
+    """They run for minutes and on their own; that they still start is seen here."""
+    code = "import audit.__main__, benchmarks.__main__"
+    subprocess.run([sys.executable, "-c", code], cwd=SOURCE.parents[1], check=True, capture_output=True)
+
+
 def test_help_comes_at_once() -> None:
     """In processor time, the median of several runs, so that other work on the machine does not count."""
     used = []

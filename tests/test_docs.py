@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import pkgutil
 import re
 import shlex
 import tomllib
@@ -46,6 +47,8 @@ LOCAL_GUIDE = ROOT / "docs" / "local.md"
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 INLINE = re.compile(r"`([^`\n]+)`")
 SHELL = ("cp", "cd", "mkdir", "head", "sed", "source", ".venv/bin/python")
+MAX_HOPS = (14, 10)
+"""From a file to the report, and from the command line to a release folder."""
 Place = Callable[[Path], AbstractContextManager[None]]
 OWN_FOLDERS = ("src/", "tests/", "docs/", "benchmarks/", "scripts/")
 UNWANTED = (
@@ -177,6 +180,18 @@ def test_every_measure_is_listed_with_its_direction() -> None:
     assert rewrite_measures(text) == text, "run: make docs"
     for name, measure in sf.MEASURES.items():
         assert re.search(rf"^\| `{name}` \| [^|]+ \| {BETTER[measure.direction]} \|", text, re.MULTILINE)
+
+
+def test_the_walk_of_one_row_is_short_and_names_what_is_there() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    walks = re.split(r"^From ", text.partition("## The walk of one row")[2].partition("\n## ")[0], flags=re.MULTILINE)
+    lengths = []
+    for walk in walks[1:]:
+        hops = re.findall(r"^(\d+)\. `([\w.]+)`:", walk, re.MULTILINE)
+        assert [int(number) for number, _ in hops] == list(range(1, len(hops) + 1))
+        assert all(callable(pkgutil.resolve_name(name)) for _, name in hops)
+        lengths.append(len(hops))
+    assert [length <= limit for length, limit in zip(lengths, MAX_HOPS, strict=True)] == [True, True]
 
 
 @pytest.mark.parametrize("wanted", [SCHEMAS, TUTORIAL], ids=relative)
@@ -319,11 +334,11 @@ def test_an_output_that_has_changed_would_be_found(shown: str, printed: str, sam
 
 
 def test_an_output_that_has_changed_is_written_anew() -> None:
-    printed = f"Done, 7 rows.\nClaim: k = 10{' and so on' * 20}\nNoted.\n  good  k\n      Enough.\n"
-    shown = "Done, 6 rows.\nClaim: k = 9, and\nmore.\n...\n  fair  k\n"
+    printed = f"Done, 7 rows.\nClaim: k = 10{' and so on' * 20}\nNoted.\n  good  Breach increase  -0.1\n      Enough.\n"
+    shown = "Done, 6 rows.\nClaim: k = 9, and\nmore.\n...\n  fair  Breach increase  0.2\n"
     written = rewrite_output(shown, printed)
     assert shows(written, printed)
-    assert [line[:8] for line in written.splitlines()] == ["Done, 7 ", "Claim: k", "and so o", "...", "  good  ", "..."]
+    assert [line[:8] for line in written.splitlines()] == ["Done, 7 ", "Claim: k", "so on an", "...", "  good  ", "..."]
 
 
 def test_a_measure_with_the_wrong_direction_would_be_found() -> None:

@@ -6,18 +6,25 @@ import re
 from typing import TYPE_CHECKING
 
 import polars as pl
+import pytest
 
+from sfumato.methods import Anatomy, Mondrian
 from sfumato.release import Release
 from sfumato.samples.town import SCHEMA_PATH
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pytest
-
     from .conftest import Run
 
 QUICK = ("--rows", "300")
+METHODS = [Mondrian(k=5), Mondrian(k=20), Anatomy(l=2)]
+
+
+@pytest.fixture(autouse=True)
+def _few_methods(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few settings in place of all; the tutorial's test runs the demo as it is."""
+    monkeypatch.setattr("sfumato.trials.frontier.default_methods", lambda table: METHODS)
 
 
 def test_the_demo_tells_the_whole_story(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,9 +18,9 @@ from audit.cases import CASES, NARROW_OR_NOT, NEXT_TO_EACH_OTHER, Case
 from audit.neighbours import Pair, schema_of
 from audit.transcript import AuditedBudget
 from sfumato.methods import DiffMulti, KDTree, PrivBayes, PrivTree, QuadTree
-from sfumato.methods.trees.dividing import DISCERNIBILITY
+from sfumato.methods.growing.regions import Regions
+from sfumato.methods.growing.scan import DISCERNIBILITY
 from sfumato.methods.trees.privtree import Decisions
-from sfumato.methods.trees.regions import Regions
 from sfumato.methods.trees.spatial_tree import automatic_height
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from sfumato.data import Table
     from sfumato.mechanisms.budget import Budget, Ticks
-    from sfumato.methods.trees.regions import Candidates
+    from sfumato.methods.growing.regions import Candidates
     from sfumato.release import Release
 
 
@@ -80,8 +80,8 @@ class PrintedZeroTest(DiffMulti):
 class PrintedMidpoint(DiffMulti):
     """DiffMulti as printed for NCP: the cut lies midway between two values of the data."""
 
-    def _chosen(self, regions: Regions, budget: Budget, price: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        axis, position = super()._chosen(regions, budget, price)
+    def _choose_cuts(self, regions: Regions, budget: Budget, price: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        axis, position = super()._choose_cuts(regions, budget, price)
         moved = position.copy()
         for region in range(len(regions)):
             values = _members(regions, region)[:, axis[region]]
@@ -94,8 +94,8 @@ class PrintedMidpoint(DiffMulti):
 class PlainDiscernibility(DiffMulti):
     """Scored by −DM itself, as if one row changed that by at most 1."""
 
-    def _chosen(self, regions: Regions, budget: Budget, price: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        candidates = regions.scores(regions.offers(), DISCERNIBILITY)
+    def _choose_cuts(self, regions: Regions, budget: Budget, price: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        candidates = regions.score_cuts(regions.count_cuts(), DISCERNIBILITY)
         best = budget.choose(-_discernibility(regions, candidates), candidates.starts, price)
         return candidates.axis[best], candidates.position[best]
 
@@ -107,8 +107,8 @@ class PrintedDiscernibility(DiffMulti):
         object.__setattr__(self, "_rows", table.n)
         return super()._release(table, budget)
 
-    def _chosen(self, regions: Regions, budget: Budget, price: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        candidates = regions.scores(regions.offers(), DISCERNIBILITY)
+    def _choose_cuts(self, regions: Regions, budget: Budget, price: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        candidates = regions.score_cuts(regions.count_cuts(), DISCERNIBILITY)
         scores, sensitivity = -_discernibility(regions, candidates), 2 * self._rows + 1  # type: ignore[attr-defined]
         best = budget.choose(scores, candidates.starts, price, sensitivity=sensitivity)
         return candidates.axis[best], candidates.position[best]
@@ -116,7 +116,7 @@ class PrintedDiscernibility(DiffMulti):
 
 def _members(regions: Regions, region: int) -> NDArray[np.int32]:
     """The positions of a region's points."""
-    return regions.ground.positions[regions.order[regions.starts[region] : regions.ends[region]]]
+    return regions.points.arrays.positions[regions.members(region)]
 
 
 def _discernibility(regions: Regions, candidates: Candidates) -> NDArray[np.int64]:
@@ -124,7 +124,7 @@ def _discernibility(regions: Regions, candidates: Candidates) -> NDArray[np.int6
     region_of = np.searchsorted(candidates.starts, np.arange(len(candidates.scores)), side="right") - 1
     found = []
     for region, axis, position in zip(region_of, candidates.axis, candidates.position, strict=True):
-        weights = regions.ground.table.weights[regions.order[regions.starts[region] : regions.ends[region]]]
+        weights = regions.points.table.weights[regions.members(region)]
         left = _members(regions, region)[:, axis] < position
         found.append(int(weights[left].sum()) ** 2 + int(weights[~left].sum()) ** 2)
     return np.array(found, dtype=np.int64)
@@ -199,7 +199,7 @@ class Forgetful(AuditedBudget):
 
 
 def stopping_early() -> AbstractContextManager[Any]:
-    """Regions with fewer than two rows, counted exactly, are not divided any more."""
+    """Regions with fewer than two rows, counted exactly, are not split any more."""
     widths = Regions.widths.func  # type: ignore[attr-defined]
     return patch.object(
         Regions, "widths", property(lambda regions: np.where(regions.counts()[:, None] < 2, 1, widths(regions)))

@@ -8,7 +8,7 @@ from pathlib import Path
 import sfumato as sf
 from benchmarks import adult
 from benchmarks.timing import Result, best_of, ratio
-from sfumato.methods.partition.partition import partition
+from sfumato.methods.partition.decide import partition
 from sfumato.privacy.requirements import Population
 
 PEERS = Path(__file__).parent / "peers"

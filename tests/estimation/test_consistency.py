@@ -15,9 +15,10 @@ from scipy.optimize import minimize
 
 from sfumato.data import Table, read
 from sfumato.estimation.consistency import LEAST_VARIANCE, histograms_with_totals, not_negative, reconciled
+from sfumato.methods.growing.points import Points
+from sfumato.methods.growing.regions import Regions
 from sfumato.methods.trees.noisy_tree import NOT_COUNTED, Level, release_of_levels, under_one_root
 from sfumato.methods.trees.quad_tree import QuadTree
-from sfumato.methods.trees.regions import Ground, Regions
 from sfumato.schema import Schema
 
 if TYPE_CHECKING:
@@ -270,8 +271,8 @@ def line_table() -> Table:
 
 def two_levels(columns: int) -> tuple[list[Level], Regions]:
     """A root counted as 12 rows over two leaves of 3 + 1 and 1 + 3; noise 2 in the root's counts, 1 in the cells."""
-    whole = Regions.whole(Ground.of(line_table(), taxonomies=False))
-    halves, _ = whole.divided(np.zeros(1, dtype=np.int32), np.array([2], dtype=np.int32))
+    whole = Regions.whole(Points.of(line_table()))
+    halves, _ = whole.split(np.zeros(1, dtype=np.int32), np.array([2], dtype=np.int32))
     counts = np.array([[12]]) if columns == 1 else np.array([[7, 5]])
     nothing = np.zeros((0, 2), dtype=np.int64)
     root = Level.of(whole, np.array([-1]), np.ones(1, dtype=bool), nothing, np.zeros(0), counts, 2.0)
@@ -309,11 +310,11 @@ def test_levels_of_histograms_become_a_release() -> None:
 
 
 def test_leaves_under_an_uncounted_root_keep_their_counts() -> None:
-    whole = Regions.whole(Ground.of(line_table(), taxonomies=False))
+    whole = Regions.whole(Points.of(line_table()))
     quarters = whole
     for _ in range(2):
         middle = (quarters.lo[:, 0] + (quarters.widths[:, 0] + 1) // 2).astype(np.int32)
-        quarters, _ = quarters.divided(np.zeros(len(quarters), dtype=np.int32), middle)
+        quarters, _ = quarters.split(np.zeros(len(quarters), dtype=np.int32), middle)
     histograms = np.array([[5, -1], [2, 2], [0, 3], [-2, -3]])
     release = release_of_levels(QuadTree(epsilon=1), under_one_root(whole, quarters, histograms, np.full(4, 9.0)))
     # Totals 4, 4, 3, −5 sum up to 6; the nearest of zero or more with that sum are each 5/3 less.

@@ -13,8 +13,8 @@ import reference
 from sfumato.data import Table, read
 from sfumato.errors import ParameterError, ReleaseError, SfumatoError, UnsatisfiableError
 from sfumato.mechanisms.noise import SimulatedSource
+from sfumato.methods.partition.decide import partition
 from sfumato.methods.partition.mondrian import Mondrian
-from sfumato.methods.partition.partition import partition
 from sfumato.privacy.claims import NoGuarantee, Syntactic
 from sfumato.privacy.requirements import AlphaK, DeltaDisclosure, KAnonymity, LDiversity, TCloseness
 from sfumato.release.boxes import Boxes

@@ -106,7 +106,7 @@ def test_a_missing_value_stands_beside_the_root() -> None:
 @given(st.integers(0, 2**31 - 3), st.integers(1, 2**31 - 3))
 def test_cuts_leave_both_sides_some_positions(lo: int, width: int) -> None:
     value = Value(0, lo, lo + width, None)
-    assert len(value.cuts) == min(width, diffgen.MOST_CUTS)
+    assert len(value.cuts) == min(width, diffgen.MAX_CUTS)
     assert value.cuts == sorted(set(value.cuts))
     assert lo < value.cuts[0] <= value.cuts[-1] <= lo + width
 

@@ -23,14 +23,14 @@ from sfumato.methods.trees.diffmulti import (
     BY_CLASS,
     BY_SHAPE,
     CLASS_LEVELS,
-    MOST_LEVELS,
-    MOST_SPECIALIZATIONS,
+    MAX_LEVELS,
+    MAX_SPECIALIZATIONS,
     SPARE_LEVELS,
     Allocation,
     DiffMulti,
     Utility,
-    _rising,
-    shared_out,
+    _rising_prices,
+    allocate,
 )
 from sfumato.privacy.loss import Pure
 from sfumato.schema import Schema
@@ -46,7 +46,7 @@ HUGE = 10**6
 
 
 def levels_of(method: DiffMulti, table: Table, seed: int = 1) -> list[Level]:
-    return method._grown(table, RecordingBudget(Pure(Fraction(str(method.epsilon))), SimulatedSource(seed)))
+    return method._grow(table, RecordingBudget(Pure(Fraction(str(method.epsilon))), SimulatedSource(seed)))
 
 
 def specializations(levels: list[Level]) -> int:
@@ -121,12 +121,12 @@ def test_a_cut_across_a_taxonomy_is_noticed() -> None:
     assert (1, 2, False) not in allowed_spans(axis)
 
 
-@given(st.lists(st.integers(0, MOST_SPECIALIZATIONS), min_size=1, max_size=5), st.data())
-def test_no_more_is_shared_out_than_there_is(left: list[int], data: st.DataObject) -> None:
+@given(st.lists(st.integers(0, MAX_SPECIALIZATIONS), min_size=1, max_size=5), st.data())
+def test_no_more_is_allocated_than_there_is(left: list[int], data: st.DataObject) -> None:
     part_of = np.repeat(np.arange(len(left)), [data.draw(st.integers(1, 4)) for _ in left])
     large = st.one_of(st.integers(-10, 10), st.integers(-(10**12), 10**12))
     counts = np.array([data.draw(large) for _ in part_of])
-    found = shared_out(np.array(left), part_of, counts)
+    found = allocate(np.array(left), part_of, counts)
     for parent, amount in enumerate(left):
         shares, weights = found[part_of == parent], np.maximum(counts[part_of == parent], 0)
         assert shares.min() >= 0
@@ -138,12 +138,12 @@ def test_no_more_is_shared_out_than_there_is(left: list[int], data: st.DataObjec
 
 def test_rounding_up_would_give_out_more_than_there_is() -> None:
     """The broken twin: 3 specializations over two equal parts."""
-    assert shared_out(np.array([3]), np.zeros(2, dtype=np.int64), np.array([5, 5])).tolist() == [1, 2]
+    assert allocate(np.array([3]), np.zeros(2, dtype=np.int64), np.array([5, 5])).tolist() == [1, 2]
     assert np.ceil(3 * np.array([0.5, 0.5])).sum() > 3
 
 
 def test_a_part_without_rows_gets_nothing() -> None:
-    found = shared_out(np.array([7, 4]), np.array([0, 0, 0, 1]), np.array([-3, 0, 5, -1]))
+    found = allocate(np.array([7, 4]), np.array([0, 0, 0, 1]), np.array([-3, 0, 5, -1]))
     assert found.tolist() == [0, 0, 7, 0]
 
 
@@ -240,12 +240,12 @@ def test_without_noise_counts_are_those_of_the_rows(utility: Utility, case: Tabl
         assert histogram == pytest.approx([inside.count(value) for value in range(case.table.values)], abs=1e-5)
 
 
-@pytest.mark.parametrize("levels", [1, 2, 6, 12, MOST_LEVELS])
+@pytest.mark.parametrize("levels", [1, 2, 6, 12, MAX_LEVELS])
 @pytest.mark.parametrize("allocation", [BY_CLASS, BY_SHAPE])
 def test_prices_rise_and_leave_the_leaves_the_rest(allocation: Allocation, levels: int) -> None:
     spent = 0
     for share in (allocation.cuts, allocation.parts):
-        prices = _rising(share, allocation.growth, levels)
+        prices = _rising_prices(share, allocation.growth, levels)
         assert len(prices) == levels
         assert 0 <= share * WHOLE - sum(prices) < levels
         assert all(b / a == pytest.approx(float(allocation.growth), rel=1e-4) for a, b in itertools.pairwise(prices))
@@ -257,7 +257,7 @@ def test_prices_rise_and_leave_the_leaves_the_rest(allocation: Allocation, level
 def test_every_cut_and_every_count_of_a_level_is_charged_its_price(utility: Utility, allocation: Allocation) -> None:
     method = DiffMulti(epsilon=HUGE, h=7, utility=utility, levels=3)
     _, budget = recorded(method, crossed_table())
-    selecting, sharing = (_rising(share, allocation.growth, 3) for share in (allocation.cuts, allocation.parts))
+    selecting, sharing = (_rising_prices(share, allocation.growth, 3) for share in (allocation.cuts, allocation.parts))
     chosen = [draw for draw in budget.all_draws if draw.kind == "choose"]
     assert [set(draw.cost) for draw in chosen] == [{price} for price in selecting[: len(chosen)]]
     counted = {cost for draw in budget.all_draws if draw.kind == "counts" for cost in draw.cost}
@@ -286,7 +286,7 @@ def test_noisy_counts_decide_where_to_go_on() -> None:
         (1000, "purity", None, CLASS_LEVELS),
         (1000, "max", 9, 9),
         (1000, "dm", 1, 1),
-        (MOST_SPECIALIZATIONS, "ncp", None, 24 + SPARE_LEVELS),
+        (MAX_SPECIALIZATIONS, "ncp", None, 24 + SPARE_LEVELS),
     ],
 )
 def test_the_longest_path(h: int, utility: Utility, levels: int | None, longest: int) -> None:
@@ -299,7 +299,7 @@ def test_the_longest_path(h: int, utility: Utility, levels: int | None, longest:
         ({"h": 0}, "h is 0; expected a whole number from 1 to 10,000,000"),
         ({"h": True}, "h is True"),
         ({"h": 1.0}, "h is 1.0"),
-        ({"h": MOST_SPECIALIZATIONS + 1}, "h is 10000001"),
+        ({"h": MAX_SPECIALIZATIONS + 1}, "h is 10000001"),
         ({"h": 5, "utility": "best"}, "utility is 'best'; expected one of dm, ncp, max, purity"),
         ({"h": 5, "levels": 0}, "levels is 0; expected a whole number from 1 to 40"),
         ({"h": 5, "levels": 2.5}, "levels is 2.5"),

@@ -17,23 +17,24 @@ from audit.neighbours import Pair, schema_of, table_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.methods.trees.dividing import BALANCE, CLASSES, DISCERNIBILITY, PENALTY, PENALTY_SCALE, PURITY
-from sfumato.methods.trees.regions import Ground, Regions, joined
+from sfumato.methods.growing.points import Points
+from sfumato.methods.growing.regions import Regions, merge_regions
+from sfumato.methods.growing.scan import BALANCE, CLASSES, DISCERNIBILITY, PENALTY, PENALTY_SCALE, PURITY
 from strategies import TableCase, tables
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sfumato.data import Table
-    from sfumato.methods.trees.regions import Candidates
+    from sfumato.methods.growing.regions import Candidates
 
 KINDS = {"balance": BALANCE, "classes": CLASSES, "discernibility": DISCERNIBILITY, "penalty": PENALTY, "purity": PURITY}
-MOST_CUTS = 5
+MAX_CUTS = 5
 
 
 @dataclass(frozen=True)
 class Cut:
-    """How a region is divided: which of its cuts, as a share of how many there are."""
+    """How a region is split: which of its cuts, as a share of how many there are."""
 
     share: float
 
@@ -43,30 +44,30 @@ class Cut:
         return int(start + math.floor(self.share * (end - start)))
 
 
-def divided(table: Table, cuts: list[Cut], taxonomies: bool) -> Regions:
+def split_by(table: Table, cuts: list[Cut], taxonomies: bool) -> Regions:
     """The regions after some cuts, chosen without looking at the rows."""
-    regions = Regions.whole(Ground.of(table, taxonomies=taxonomies))
+    regions = Regions.whole(Points.of(table, taxonomies=taxonomies))
     done: list[Regions] = []
     for cut in cuts:
-        divisible = (regions.offers(MOST_CUTS) != 0).any(axis=1)
+        divisible = (regions.count_cuts(MAX_CUTS) != 0).any(axis=1)
         if not divisible.any():
             break
         done.append(regions[~divisible])
         regions = regions[divisible]
-        candidates = regions.scores(regions.offers(MOST_CUTS), BALANCE)
+        candidates = regions.score_cuts(regions.count_cuts(MAX_CUTS), BALANCE)
         chosen = np.array([cut.of(candidates, region) for region in range(len(regions))])
-        regions, _ = regions.divided(candidates.axis[chosen], candidates.position[chosen])
-    return joined([*done, regions])
+        regions, _ = regions.split(candidates.axis[chosen], candidates.position[chosen])
+    return merge_regions([*done, regions])
 
 
 def scores_by_region(regions: Regions, kind: int) -> list[NDArray[np.int64]]:
-    candidates = regions.scores(regions.offers(MOST_CUTS), kind)
+    candidates = regions.score_cuts(regions.count_cuts(MAX_CUTS), kind)
     return np.split(candidates.scores, candidates.starts[1:])
 
 
 def holding(regions: Regions, row: tuple[int, ...]) -> NDArray[np.bool_]:
     """Which region a row lies in."""
-    axes = regions.ground.table.schema.quasi
+    axes = regions.points.table.schema.quasi
     position = np.array([code if code >= 0 else axis.size for code, axis in zip(row[:-1], axes, strict=True)])
     return ((regions.lo <= position) & (position <= regions.hi)).all(axis=1)
 
@@ -83,7 +84,7 @@ def neighbours(draw: st.DrawFn) -> tuple[Pair, list[Cut], bool]:
 @given(neighbours())
 def test_only_the_region_of_a_row_sees_it(drawn: tuple[Pair, list[Cut], bool]) -> None:
     pair, cuts, taxonomies = drawn
-    one, other = (divided(table, cuts, taxonomies) for table in (pair.without, pair.added))
+    one, other = (split_by(table, cuts, taxonomies) for table in (pair.without, pair.added))
     assert np.array_equal(one.lo, other.lo)
     assert np.array_equal(one.hi, other.hi)
     inside = holding(one, pair.more)
@@ -91,7 +92,7 @@ def test_only_the_region_of_a_row_sees_it(drawn: tuple[Pair, list[Cut], bool]) -
     assert np.array_equal(other.counts() - one.counts(), inside)
     changed = (other.histograms() - one.histograms()).sum(axis=1)
     assert np.array_equal(changed, inside)
-    assert np.array_equal(one.offers(), other.offers())
+    assert np.array_equal(one.count_cuts(), other.count_cuts())
     for kind in KINDS.values():
         before, after = scores_by_region(one, kind), scores_by_region(other, kind)
         for region, (ours, theirs) in enumerate(zip(before, after, strict=True)):
@@ -101,7 +102,7 @@ def test_only_the_region_of_a_row_sees_it(drawn: tuple[Pair, list[Cut], bool]) -
 @given(neighbours())
 def test_one_row_moves_every_score_one_way_by_at_most_its_sensitivity(drawn: tuple[Pair, list[Cut], bool]) -> None:
     pair, cuts, taxonomies = drawn
-    one, other = (divided(table, cuts, taxonomies) for table in (pair.without, pair.added))
+    one, other = (split_by(table, cuts, taxonomies) for table in (pair.without, pair.added))
     for name, kind in KINDS.items():
         ours, theirs = (np.concatenate(scores_by_region(regions, kind)) for regions in (one, other))
         most = PENALTY_SCALE if name == "penalty" else 1
@@ -158,8 +159,8 @@ def test_scores_of_many_rows_are_exact(name: str, counts: list[tuple[int, int]],
     more = [tuple(count + (x == place and v == value) for v, count in enumerate(pair)) for x, pair in enumerate(counts)]
     found = []
     for each in (counts, more):
-        regions = Regions.whole(Ground.of(line_table(each), taxonomies=False))
-        scores = regions.scores(regions.offers(), KINDS[name]).scores
+        regions = Regions.whole(Points.of(line_table(each)))
+        scores = regions.score_cuts(regions.count_cuts(), KINDS[name]).scores
         for cut, score in zip((1, 2, 3), scores.tolist(), strict=True):
             sides = [each[:cut], each[cut:]]
             narrowing = [(4 - cut) * PENALTY_SCALE // 3, cut * PENALTY_SCALE // 3]
@@ -177,8 +178,8 @@ def test_roots_turn_at_whole_numbers(legs: tuple[int, int], expected: int) -> No
     short, long = legs
 
     def score(a: int, b: int) -> int:
-        regions = Regions.whole(Ground.of(line_table([(a, 0), (b, 0), (0, 0), (0, 0)]), taxonomies=False))
-        return int(regions.scores(regions.offers(), DISCERNIBILITY).scores[0])
+        regions = Regions.whole(Points.of(line_table([(a, 0), (b, 0), (0, 0), (0, 0)]), taxonomies=False))
+        return int(regions.score_cuts(regions.count_cuts(), DISCERNIBILITY).scores[0])
 
     assert score(short, long) == -expected
     assert score(short, long - 1) == -math.isqrt(short**2 + (long - 1) ** 2) == 1 - expected
@@ -189,13 +190,13 @@ def test_the_steepest_score_moves_by_its_sensitivity() -> None:
     pair = Pair(schema_of(x=3), ((2, 0),), (1, 1))
     for kind, most in ((BALANCE, 1), (CLASSES, 1), (DISCERNIBILITY, 1), (PURITY, 1)):
         ours, theirs = (
-            regions.scores(regions.offers(), kind).scores
-            for regions in (Regions.whole(Ground.of(table, taxonomies=False)) for table in (pair.without, pair.added))
+            regions.score_cuts(regions.count_cuts(), kind).scores
+            for regions in (Regions.whole(Points.of(table)) for table in (pair.without, pair.added))
         )
         assert sorted(np.abs(theirs - ours).tolist()) == [0, most]
     far = Pair(schema_of(x=3), (), (0, 1))
-    regions = Regions.whole(Ground.of(far.added, taxonomies=False))
-    assert regions.scores(regions.offers(), PENALTY).scores.max() == PENALTY_SCALE
+    regions = Regions.whole(Points.of(far.added))
+    assert regions.score_cuts(regions.count_cuts(), PENALTY).scores.max() == PENALTY_SCALE
 
 
 def test_the_printed_discernibility_would_look_elsewhere() -> None:
@@ -205,10 +206,10 @@ def test_the_printed_discernibility_would_look_elsewhere() -> None:
     pair = Pair(schema, rows, (7, 1))
     laws, printed = [], []
     for table in (pair.without, pair.added):
-        whole = Regions.whole(Ground.of(table, taxonomies=False))
-        halves, _ = whole.divided(np.array([0], dtype=np.int32), np.array([4], dtype=np.int32))
+        whole = Regions.whole(Points.of(table))
+        halves, _ = whole.split(np.array([0], dtype=np.int32), np.array([4], dtype=np.int32))
         node = halves[np.array([0])]
-        scores = tuple(node.scores(node.offers(), DISCERNIBILITY).scores.tolist())
+        scores = tuple(node.score_cuts(node.count_cuts(), DISCERNIBILITY).scores.tolist())
         laws.append(log_winning(scores, 0.5))
         printed.append(log_winning(tuple(-(score**2) for score in scores), 0.5 / (2 * table.n + 1)))
     assert np.array_equal(laws[0], laws[1])

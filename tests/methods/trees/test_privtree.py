@@ -21,8 +21,9 @@ from reference import holds
 from sfumato.data import Table, read
 from sfumato.mechanisms.budget import ticks
 from sfumato.mechanisms.noise import SimulatedSource
-from sfumato.methods.trees.privtree import DECIDING, Decisions, PrivTree, grown
-from sfumato.methods.trees.regions import Ground, Regions
+from sfumato.methods.growing.points import Points, Runs
+from sfumato.methods.growing.regions import Regions
+from sfumato.methods.trees.privtree import DECIDING, Decisions, PrivTree, grow
 from sfumato.schema import Schema
 from strategies import TableCase, tables
 
@@ -217,7 +218,7 @@ def slow_leaves(case: TableCase, epsilon: Fraction, seed: int) -> list[Box]:
 @settings(max_examples=40)
 @given(case=tables(most_rows=30, most_quasi=3, most=6), epsilon=st.sampled_from(EPSILONS), seed=st.integers(0, 99))
 def test_the_tree_is_that_of_its_definition(case: TableCase, epsilon: Fraction, seed: int) -> None:
-    leaves = grown(Regions.whole(Ground.of(case.table, taxonomies=False)), epsilon, SimulatedSource(seed))
+    leaves = grow(Regions.whole(Points.of(case.table)), epsilon, SimulatedSource(seed))
     found = [tuple(zip(lo, hi, strict=True)) for lo, hi in zip(leaves.lo.tolist(), leaves.hi.tolist(), strict=True)]
     assert found == slow_leaves(case, epsilon, seed)
 
@@ -233,10 +234,11 @@ def line_table(values: list[int], size: int) -> Table:
 
 def stopped_at_once(epsilon: Fraction, regions: int, seed: int) -> tuple[int, int]:
     """Of so many empty regions of four positions: parts at depth 1, and how many of them were not halved."""
-    whole = Regions.whole(Ground.of(line_table([0, 1], 4), taxonomies=False))
+    whole = Regions.whole(Points.of(line_table([0, 1], 4)))
     empty = whole[np.zeros(regions, dtype=np.int64)]
-    empty = Regions(empty.ground, empty.order, empty.starts, empty.starts, empty.lo, empty.hi, empty.node)
-    widths = grown(empty, epsilon, SimulatedSource(seed)).widths[:, 0]
+    order, starts, _ = empty.runs
+    empty = Regions(empty.points, Runs(order, starts, starts), empty.ranges)
+    widths = grow(empty, epsilon, SimulatedSource(seed)).widths[:, 0]
     halves = int((widths == 2).sum())
     return halves + int((widths == 1).sum()) // 2, halves
 

@@ -1,4 +1,4 @@
-"""Regions: positions and boxes, exact counts, the score of every cut, and dividing, against explicit lists of rows."""
+"""Regions: positions and boxes, exact counts, the score of every cut, and splitting, against explicit lists of rows."""
 
 from __future__ import annotations
 
@@ -14,17 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.data import Table, read
-from sfumato.methods.trees import dividing
-from sfumato.methods.trees.dividing import (
-    BALANCE,
-    CLASSES,
-    DISCERNIBILITY,
-    PENALTY,
-    PENALTY_SCALE,
-    PURITY,
-    sort_into_parts,
-)
-from sfumato.methods.trees.regions import MOST_CUTS, Ground, Regions, boxes_of_positions, joined, positions_of
+from sfumato.methods.growing import scan
+from sfumato.methods.growing.grow import sort_into_parts
+from sfumato.methods.growing.points import Points, Runs
+from sfumato.methods.growing.regions import MAX_CUTS, Regions, merge_regions
+from sfumato.methods.growing.scan import BALANCE, CLASSES, DISCERNIBILITY, PENALTY, PENALTY_SCALE, PURITY
+from sfumato.methods.positions import boxes_of_positions, positions_of
 from sfumato.schema import Schema
 from strategies import AxisCase, TableCase, tables
 
@@ -78,7 +73,7 @@ class SlowRegion:
             return [[(lo, cut - 1), (cut, hi)] for cut in range(lo + 1, hi + 1)]
         return [[(child.lo, child.hi) for child in node.below]] if node.below else []
 
-    def divided(self, axis: int, parts: Parts) -> list[SlowRegion]:
+    def split(self, axis: int, parts: Parts) -> list[SlowRegion]:
         found, node = [], self.nodes[axis]
         for number, part in enumerate(parts):
             box = (*self.box[:axis], part, *self.box[axis + 1 :])
@@ -131,8 +126,8 @@ def check_same(regions: Regions, slow: Sequence[SlowRegion], values: int) -> Non
         [sum(held == value for _, held in region.rows) for value in range(values)] for region in slow
     ]
     for number, region in enumerate(slow):
-        members = regions.order[regions.starts[number] : regions.ends[number]]
-        assert {tuple(point) for point in regions.ground.positions[members].tolist()} == {
+        members = regions.members(number)
+        assert {tuple(point) for point in regions.points.arrays.positions[members].tolist()} == {
             point for point, _ in region.rows
         }
 
@@ -153,18 +148,18 @@ def random_division(
     position = np.array(
         [-1 if node else parts[1][0] for node, (_, parts) in zip(by_node, cuts, strict=True)], dtype=np.int32
     )
-    parts, parent = regions[np.array(chosen)].divided(axis, position)
-    expected = [(slow[i].divided(*cut), number) for number, (i, cut) in enumerate(zip(chosen, cuts, strict=True))]
+    parts, parent = regions[np.array(chosen)].split(axis, position)
+    expected = [(slow[i].split(*cut), number) for number, (i, cut) in enumerate(zip(chosen, cuts, strict=True))]
     assert parent.tolist() == [number for below, number in expected for _ in below]
     return parts, [region for below, _ in expected for region in below], chosen
 
 
 @settings(max_examples=50)
 @given(tables(most_rows=30, most_quasi=3, most=7), st.booleans(), st.data())
-def test_dividing_and_counting_agree_with_explicit_rows(case: TableCase, taxonomies: bool, data: st.DataObject) -> None:
-    """Divide at random, several times; whatever was set aside on the way still tiles the domain with the leaves."""
-    ground = Ground.of(case.table, taxonomies=taxonomies)
-    regions, slow = Regions.whole(ground), [slow_whole(case, taxonomies)]
+def test_splits_and_counts_agree_with_explicit_rows(case: TableCase, taxonomies: bool, data: st.DataObject) -> None:
+    """Split at random, several times; whatever was set aside on the way still tiles the domain with the leaves."""
+    points = Points.of(case.table, taxonomies=taxonomies)
+    regions, slow = Regions.whole(points), [slow_whole(case, taxonomies)]
     aside, slow_aside = [], []
     check_same(regions, slow, case.table.values)
     for _ in range(data.draw(st.integers(1, 4))):
@@ -177,23 +172,24 @@ def test_dividing_and_counting_agree_with_explicit_rows(case: TableCase, taxonom
         slow_aside += [slow[i] for i in rest]
         regions, slow = parts, slow_parts
         check_same(regions, slow, case.table.values)
-    every = joined([*aside, regions])
+    every = merge_regions([*aside, regions])
     check_same(every, [*slow_aside, *slow], case.table.values)
     cells = every.widths.prod(axis=1).sum()
     assert cells == math.prod(case.positions)
     assert every.counts().sum() == len(case.rows)
-    assert sorted(every.order.tolist()) == list(range(len(case.table.points)))
+    assert sorted(every.runs.order.tolist()) == list(range(len(case.table.points)))
 
 
 def test_a_region_that_lost_a_point_is_noticed() -> None:
     """The comparison's own check: runs shifted by one point no longer agree."""
     case = small_case()
-    ground = Ground.of(case.table, taxonomies=True)
-    halves, _ = Regions.whole(ground).divided(np.array([0], dtype=np.int32), np.array([2], dtype=np.int32))
-    slow = slow_whole(case, True).divided(0, [(0, 1), (2, 4)])
+    points = Points.of(case.table, taxonomies=True)
+    halves, _ = Regions.whole(points).split(np.array([0], dtype=np.int32), np.array([2], dtype=np.int32))
+    slow = slow_whole(case, True).split(0, [(0, 1), (2, 4)])
     check_same(halves, slow, case.table.values)
-    starts, ends = halves.starts + np.array([0, 1]), halves.ends + np.array([1, 0])
-    shifted = Regions(ground, halves.order, starts, ends, halves.lo, halves.hi, halves.node)
+    order, starts, ends = halves.runs
+    runs = Runs(order, starts + np.array([0, 1]), ends + np.array([1, 0]))
+    shifted = Regions(points, runs, halves.ranges)
     with pytest.raises(AssertionError):
         check_same(shifted, slow, case.table.values)
 
@@ -217,12 +213,12 @@ def small_case() -> TableCase:
     return TableCase(SchemaCase(quasi, sensitive), tuple(rows), texts)
 
 
-@given(tables(most_rows=30, most_quasi=3, most=7), st.booleans(), st.sampled_from([1, 2, 3, MOST_CUTS]), st.data())
+@given(tables(most_rows=30, most_quasi=3, most=7), st.booleans(), st.sampled_from([1, 2, 3, MAX_CUTS]), st.data())
 def test_every_offered_cut_has_the_score_of_its_definition(
     case: TableCase, taxonomies: bool, most_cuts: int, data: st.DataObject
 ) -> None:
-    ground = Ground.of(case.table, taxonomies=taxonomies)
-    regions, slow = Regions.whole(ground), [slow_whole(case, taxonomies)]
+    points = Points.of(case.table, taxonomies=taxonomies)
+    regions, slow = Regions.whole(points), [slow_whole(case, taxonomies)]
     for _ in range(data.draw(st.integers(0, 2))):
         regions, slow, _ = random_division(data, regions, slow) or (regions, slow, [])
     for kind in KINDS.values():
@@ -230,8 +226,8 @@ def test_every_offered_cut_has_the_score_of_its_definition(
 
 
 def check_scores(case: TableCase, regions: Regions, slow: list[SlowRegion], most_cuts: int, kind: int) -> None:
-    offers = regions.offers(most_cuts)
-    found = regions.scores(offers, kind)
+    offers = regions.count_cuts(most_cuts)
+    found = regions.score_cuts(offers, kind)
     ends = [*found.starts[1:].tolist(), len(found.scores)]
     for number, (region, start, end) in enumerate(zip(slow, found.starts.tolist(), ends, strict=True)):
         at = start
@@ -258,13 +254,13 @@ def check_scores(case: TableCase, regions: Regions, slow: list[SlowRegion], most
 def test_wrong_scores_are_noticed(kind: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The comparison's own check: every score is refused in place of every other."""
     case = small_case()
-    whole = Regions.whole(Ground.of(case.table, taxonomies=True))
-    check_scores(case, whole, [slow_whole(case, True)], MOST_CUTS, kind)
-    right = Regions.scores
+    whole = Regions.whole(Points.of(case.table, taxonomies=True))
+    check_scores(case, whole, [slow_whole(case, True)], MAX_CUTS, kind)
+    right = Regions.score_cuts
     for other in set(KINDS.values()) - {kind}:
-        monkeypatch.setattr(Regions, "scores", lambda self, offers, kind, other=other: right(self, offers, other))
+        monkeypatch.setattr(Regions, "score_cuts", lambda self, offers, kind, other=other: right(self, offers, other))
         with pytest.raises(AssertionError):
-            check_scores(case, whole, [slow_whole(case, True)], MOST_CUTS, kind)
+            check_scores(case, whole, [slow_whole(case, True)], MAX_CUTS, kind)
 
 
 @settings(max_examples=40)
@@ -277,8 +273,8 @@ def test_one_row_moves_all_scores_in_one_direction_and_by_no_more_than_stated(
     more = TableCase(case.case, (*case.rows, row), (*case.texts, texts))
     for name, kind in KINDS.items():
         without, with_row = (
-            regions.scores(regions.offers(), kind).scores
-            for regions in (Regions.whole(Ground.of(each.table, taxonomies=True)) for each in (case, more))
+            regions.score_cuts(regions.count_cuts(), kind).scores
+            for regions in (Regions.whole(Points.of(each.table, taxonomies=True)) for each in (case, more))
         )
         rise = with_row - without
         most = PENALTY_SCALE if name == "ncp" else 1
@@ -297,15 +293,15 @@ def test_the_discernibility_itself_would_move_by_more() -> None:
 @given(st.data())
 def test_scores_do_not_depend_on_the_order_of_points(data: st.DataObject) -> None:
     case = small_case()
-    ground = Ground.of(case.table, taxonomies=True)
-    whole = Regions.whole(ground)
-    order = np.array(data.draw(st.permutations(range(len(ground.positions)))))
-    shuffled = Regions(ground, order, whole.starts, whole.ends, whole.lo, whole.hi, whole.node)
+    points = Points.of(case.table, taxonomies=True)
+    whole = Regions.whole(points)
+    order = np.array(data.draw(st.permutations(range(len(points.arrays.positions)))))
+    shuffled = Regions(points, Runs(order, *whole.runs[1:]), whole.ranges)
     for kind in KINDS.values():
-        ours, theirs = (regions.scores(regions.offers(), kind) for regions in (whole, shuffled))
+        ours, theirs = (regions.score_cuts(regions.count_cuts(), kind) for regions in (whole, shuffled))
         assert np.array_equal(ours.scores, theirs.scores)
     axis, position = (np.array([value], dtype=np.int32) for value in data.draw(st.sampled_from([(0, 2), (1, -1)])))
-    ours, theirs = (regions.divided(axis, position)[0] for regions in (whole, shuffled))
+    ours, theirs = (regions.split(axis, position)[0] for regions in (whole, shuffled))
     assert np.array_equal(ours.counts(), theirs.counts())
     assert np.array_equal(ours.histograms(), theirs.histograms())
 
@@ -315,7 +311,7 @@ def test_evenly_spread_cuts_of_wide_ranges(lo: int, width: int, most: int, insid
     """They rise, are spread evenly, and a position's step is the number of cuts at or below it."""
     hi = lo + width
     cuts = min(width, most)
-    positions = [dividing._cut_position(lo, hi, cuts, number) for number in range(cuts)]
+    positions = [scan._cut_position(lo, hi, cuts, number) for number in range(cuts)]
     ends = [lo, *positions, hi + 1]
     gaps = [after - before for before, after in itertools.pairwise(ends)]
     assert min(gaps) >= 1
@@ -324,13 +320,13 @@ def test_evenly_spread_cuts_of_wide_ranges(lo: int, width: int, most: int, insid
         assert positions == list(range(lo + 1, hi + 1))
     near = [position + shift for position in positions for shift in (-1, 0, 1) if lo <= position + shift <= hi]
     for position in [lo, hi, *near, *(lo + each % (width + 1) for each in inside)]:
-        assert dividing._step_of(position, lo, hi, cuts) == sum(cut <= position for cut in positions)
+        assert scan._step_of(position, lo, hi, cuts) == sum(cut <= position for cut in positions)
 
 
 @given(st.one_of(st.integers(0, 2**62), st.integers(0, 2**31).map(lambda root: root**2)), st.integers(-1, 1))
 def test_roots_are_exact(square: int, shift: int) -> None:
     number = max(square + shift, 0)
-    assert dividing._root(number) == math.isqrt(number)
+    assert scan._root(number) == math.isqrt(number)
 
 
 def wide_table(values: list[int | None], size: int = WIDE) -> Table:
@@ -346,18 +342,18 @@ def test_the_widest_axis_is_cut_without_overflow() -> None:
     """Every score of 255 cuts on 2³¹ − 1 positions equals its definition; the halves hold what they should."""
     values = [None, None, 0, 1, 7, 2**30, 2**30 + 1, WIDE - 2, WIDE - 1, WIDE - 1]
     table = wide_table(values)
-    whole = Regions.whole(Ground.of(table, taxonomies=True))
-    assert whole.offers().tolist() == [[MOST_CUTS]]
+    whole = Regions.whole(Points.of(table, taxonomies=True))
+    assert whole.count_cuts().tolist() == [[MAX_CUTS]]
     rows = tuple(((WIDE if value is None else value,), i % 2) for i, value in enumerate(values))
     slow = SlowRegion(((0, WIDE),), (None,), rows)
     for kind in KINDS.values():
-        found = whole.scores(whole.offers(), kind)
+        found = whole.score_cuts(whole.count_cuts(), kind)
         assert np.diff(found.position.astype(np.int64)).min() > 2**23 - 2**16
         for cut, score in zip(found.position.tolist(), found.scores.tolist(), strict=True):
             assert score == slow.score(0, [(0, cut - 1), (cut, WIDE)], WIDE + 1, kind)
-    halves, _ = whole.divided(np.zeros(1, dtype=np.int32), np.array([2**30 + 1], dtype=np.int32))
+    halves, _ = whole.split(np.zeros(1, dtype=np.int32), np.array([2**30 + 1], dtype=np.int32))
     assert halves.counts().tolist() == [4, 6]
-    last, _ = halves[np.array([1])].divided(np.zeros(1, dtype=np.int32), np.array([WIDE], dtype=np.int32))
+    last, _ = halves[np.array([1])].split(np.zeros(1, dtype=np.int32), np.array([WIDE], dtype=np.int32))
     assert last.counts().tolist() == [4, 2]
     assert [last.boxes.span(box, 0) for box in (0, 1)] == [(2**30 + 1, WIDE - 1, False), (0, -1, True)]
 
@@ -372,8 +368,8 @@ def test_large_weights_do_not_overflow() -> None:
         cell_value=heavy.cell_value,
         cell_weight=np.full(4, rows // 4),
     )
-    whole = Regions.whole(Ground.of(table, taxonomies=False))
-    middle = {name: whole.scores(whole.offers(), kind).scores[1] for name, kind in KINDS.items()}
+    whole = Regions.whole(Points.of(table))
+    middle = {name: whole.score_cuts(whole.count_cuts(), kind).scores[1] for name, kind in KINDS.items()}
     half = rows // 2
     assert middle["balance"] == -half
     assert middle["classes"] == half
@@ -409,30 +405,22 @@ def test_a_box_of_the_missing_value_alone_is_spelled_as_missing() -> None:
 def test_taxonomies_are_cut_node_by_node() -> None:
     """A missing value is set apart first, chains of single children are one node, leaves offer nothing."""
     case = small_case()
-    whole = Regions.whole(Ground.of(case.table, taxonomies=True))
-    assert whole.offers().tolist() == [[4, -1, 0]]
+    whole = Regions.whole(Points.of(case.table, taxonomies=True))
+    assert whole.count_cuts().tolist() == [[4, -1, 0]]
     axis, by_node = np.array([1], dtype=np.int32), np.array([-1], dtype=np.int32)
-    present, _ = whole.divided(axis, by_node)
+    present, _ = whole.split(axis, by_node)
     assert list(zip(present.lo[:, 1].tolist(), present.hi[:, 1].tolist(), strict=True)) == [(0, 3), (4, 4)]
-    assert present.offers().tolist() == [[4, -1, 0], [4, 0, 0]]
-    nodes, _ = present[np.array([0])].divided(axis, by_node)
+    assert present.count_cuts().tolist() == [[4, -1, 0], [4, 0, 0]]
+    nodes, _ = present[np.array([0])].split(axis, by_node)
     assert list(zip(nodes.lo[:, 1].tolist(), nodes.hi[:, 1].tolist(), strict=True)) == [(0, 1), (2, 2), (3, 3)]
-    assert nodes.offers().tolist() == [[4, -1, 0], [4, 0, 0], [4, 0, 0]]
-    free = Regions.whole(Ground.of(case.table, taxonomies=False))
-    assert free.offers().tolist() == [[4, 4, 0]]
+    assert nodes.count_cuts().tolist() == [[4, -1, 0], [4, 0, 0], [4, 0, 0]]
+    free = Regions.whole(Points.of(case.table))
+    assert free.count_cuts().tolist() == [[4, 4, 0]]
 
 
 def test_points_are_sorted_stably_into_their_parts() -> None:
     positions = np.array([[3], [0], [2], [0], [3], [1]], dtype=np.int32)
     order = np.arange(6)
-    starts, ends = sort_into_parts(
-        positions,
-        order,
-        np.array([0]),
-        np.array([6]),
-        np.zeros(1, dtype=np.int32),
-        np.array([0, 3]),
-        np.array([0, 1, 3], dtype=np.int32),
-    )
+    ends = sort_into_parts(positions, order, 0, np.array([0, 1, 3], dtype=np.int32))
     assert order.tolist() == [1, 3, 2, 5, 0, 4]
-    assert (starts.tolist(), ends.tolist()) == ([0, 2, 4], [2, 4, 6])
+    assert ends.tolist() == [2, 4, 6]

@@ -20,21 +20,20 @@ from sfumato.errors import ParameterError
 from sfumato.mechanisms.budget import Budget, ticks
 from sfumato.mechanisms.noise import SimulatedSource
 from sfumato.mechanisms.noise.laplace import laplace_variance
+from sfumato.methods.growing.points import Points
+from sfumato.methods.growing.regions import Regions
 from sfumato.methods.trees.hybrid_tree import HybridTree
 from sfumato.methods.trees.kd_tree import KDTree
 from sfumato.methods.trees.quad_tree import QuadTree
-from sfumato.methods.trees.regions import Ground, Regions
 from sfumato.methods.trees.rps import RPS
 from sfumato.methods.trees.spatial_tree import (
     CUTTING,
     GROWTH,
+    MAX_HEIGHT,
     SIZING,
-    TALLEST,
     SpatialTree,
     automatic_height,
     geometric_prices,
-    middles,
-    widest_axes,
 )
 from sfumato.privacy.loss import Pure
 from sfumato.schema import Schema
@@ -199,12 +198,12 @@ def test_private_medians_are_the_best_cuts_where_there_is_no_noise(kind: type[Sp
 @settings(max_examples=30)
 @given(case=tables(most_rows=12, most_quasi=4, most=9))
 def test_the_widest_axis_is_cut_in_the_middle(case: TableCase) -> None:
-    regions = Regions.whole(Ground.of(case.table, taxonomies=False))
+    regions = Regions.whole(Points.of(case.table))
     for _ in range(3):
         regions = regions[(regions.widths > 1).any(axis=1)]
         if not len(regions):
             break
-        axis, expected_axis, expected_middle = widest_axes(regions), [], []
+        axis, expected_axis, expected_middle = regions.widest_axes(), [], []
         for lo, hi in zip(regions.lo.tolist(), regions.hi.tolist(), strict=True):
             shares = [
                 Fraction(last - first + 1, size) if last > first else Fraction(0)
@@ -214,14 +213,14 @@ def test_the_widest_axis_is_cut_in_the_middle(case: TableCase) -> None:
             expected_axis.append(widest)
             expected_middle.append(lo[widest] + (hi[widest] - lo[widest] + 2) // 2)
         assert axis.tolist() == expected_axis
-        assert middles(regions, axis).tolist() == expected_middle
-        regions, _ = regions.divided(axis, middles(regions, axis))
+        assert regions.middles(axis).tolist() == expected_middle
+        regions, _ = regions.split(axis, regions.middles(axis))
 
 
 def axis_statistic(tree: SpatialTree, draws: int) -> float:
     """χ² of the axes drawn for a region that can be cut on the first, third and fourth of four axes."""
     table = plain_table(y=1, z=3, w=5)
-    whole = Regions.whole(Ground.of(table, taxonomies=False))
+    whole = Regions.whole(Points.of(table))
     many = whole[np.zeros(draws, dtype=np.int64)]
     drawn = np.bincount(tree.axes_to_cut(many, Budget(Pure(Fraction(1)), SimulatedSource(11))), minlength=4)
     assert drawn[1] == 0
@@ -243,7 +242,7 @@ def test_rps_draws_every_axis_that_can_be_cut_with_the_same_probability() -> Non
     assert axis_statistic(LastTwoOften(epsilon=1), 3_000) > limit
 
 
-@pytest.mark.parametrize("height", [0, 1, 2, 7, TALLEST])
+@pytest.mark.parametrize("height", [0, 1, 2, 7, MAX_HEIGHT])
 def test_prices_grow_by_the_cube_root_of_two(height: int) -> None:
     prices = geometric_prices(WHOLE, height)
     rest = WHOLE - sum(prices)
@@ -269,7 +268,7 @@ def test_a_price_is_at_least_a_tick() -> None:
         (40 * 2**9, 0.5, 8),
         (40 * 2**9, 10, 12),
         (40 * 2**9, HUGE, 12),
-        (10**12, 1, TALLEST),
+        (10**12, 1, MAX_HEIGHT),
     ],
 )
 def test_the_automatic_height(rows: int, epsilon: float, height: int) -> None:
@@ -348,9 +347,9 @@ def test_one_row_is_enough(kind: type[SpatialTree], height: int | None) -> None:
     assert release.overall.argmax() == single.cell_value[0]
 
 
-@pytest.mark.parametrize("height", [-1, TALLEST + 1, 2.0, True, "3"])
+@pytest.mark.parametrize("height", [-1, MAX_HEIGHT + 1, 2.0, True, "3"])
 def test_heights_out_of_range_are_refused(height: object) -> None:
-    with pytest.raises(ParameterError, match=f"height is {height!r}; expected a whole number from 0 to {TALLEST}"):
+    with pytest.raises(ParameterError, match=f"height is {height!r}; expected a whole number from 0 to {MAX_HEIGHT}"):
         KDTree(epsilon=1, height=height)  # type: ignore[arg-type]
 
 

@@ -21,7 +21,7 @@ from sfumato.mechanisms.budget import Budget, ticks
 from sfumato.methods.base import DPMethod
 from sfumato.methods.models.ancestral import BARELY, Link, sample
 from sfumato.methods.models.network import Attribute, BinnedCells, Parents, candidates, combinations_of, even_starts
-from sfumato.methods.trees.regions import positions_of
+from sfumato.methods.positions import positions_of
 from sfumato.parameters import parameter
 from sfumato.release.boxes import Boxes
 from sfumato.release.release import Release

@@ -18,7 +18,7 @@ from sfumato.data import Table
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.noise import Source
 from sfumato.methods.base import Method, refuse_kept_columns
-from sfumato.methods.partition.partition import Cut, partition
+from sfumato.methods.partition.decide import Cut, partition
 from sfumato.parameters import declarations, parameter
 from sfumato.privacy.claims import Syntactic
 from sfumato.privacy.requirements import DeltaDisclosure, KAnonymity, LDiversity, Requirement, TCloseness

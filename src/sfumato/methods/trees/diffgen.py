@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sfumato.data import Table
 from sfumato.mechanisms.budget import Budget, ticks
 from sfumato.methods.base import DPMethod
-from sfumato.methods.trees.regions import boxes_of_positions, positions_of
+from sfumato.methods.positions import boxes_of_positions, positions_of
 from sfumato.parameters import parameter
 from sfumato.release.release import Release
 from sfumato.schema import Axis
@@ -27,9 +27,9 @@ from sfumato.schema.taxonomy import Node
 
 SELECTING = Fraction(1, 2)
 """Share of the budget for choosing cuts and values; the leaves get the rest."""
-MOST_CUTS = 31
+MAX_CUTS = 31
 """Cuts that a range of numbers offers."""
-MOST_SPECIALIZATIONS = 1_000
+MAX_SPECIALIZATIONS = 1_000
 LISTED = 2**20
 """Up to this many counts of leaves and values are all drawn."""
 LARGEST_DOMAIN = 10**18
@@ -74,7 +74,7 @@ class Value:
     @property
     def cuts(self) -> list[int]:
         """Where the upper side of a range may begin."""
-        number = min(self.hi - self.lo, MOST_CUTS)
+        number = min(self.hi - self.lo, MAX_CUTS)
         return [self.lo + 1 + place * (self.hi - self.lo) // number for place in range(number)]
 
     def specialized(self) -> list[Value]:
@@ -118,9 +118,7 @@ class DiffGen(DPMethod):
 
     name: ClassVar[str] = "diffgen"
     title: ClassVar[str] = "DiffGen"
-    h: int = parameter(
-        default=10, help="how many specializations", minimum=1, maximum=MOST_SPECIALIZATIONS, always=True
-    )
+    h: int = parameter(default=10, help="how many specializations", minimum=1, maximum=MAX_SPECIALIZATIONS, always=True)
 
     def _release(self, table: Table, budget: Budget) -> Release:
         columns = positions_of(table).T

@@ -18,25 +18,26 @@ from numpy.typing import NDArray
 from sfumato.data import Table
 from sfumato.mechanisms.budget import Budget, ticks
 from sfumato.methods.base import DPMethod
-from sfumato.methods.trees.dividing import CLASSES, DISCERNIBILITY, PENALTY, PENALTY_SCALE, PURITY
+from sfumato.methods.growing.points import Points
+from sfumato.methods.growing.regions import Regions
+from sfumato.methods.growing.scan import CLASSES, DISCERNIBILITY, PENALTY, PENALTY_SCALE, PURITY
 from sfumato.methods.trees.noisy_tree import Level, release_of_levels
-from sfumato.methods.trees.regions import Ground, Regions
 from sfumato.parameters import parameter
 from sfumato.release.release import Release
 
 Utility = Literal["dm", "ncp", "max", "purity"]
 SCORES: dict[Utility, int] = {"dm": DISCERNIBILITY, "ncp": PENALTY, "max": CLASSES, "purity": PURITY}
-MOST_SPECIALIZATIONS = 10_000_000
-MOST_LEVELS = 40
+MAX_SPECIALIZATIONS = 10_000_000
+MAX_LEVELS = 40
 SPARE_LEVELS = 2
 """Levels beyond those of a balanced binary tree."""
 CLASS_LEVELS = 5
 """Where cuts follow the classes, fewer and better paid ones teach a learner more."""
 ROUNDING = 1e-6
 """More than a running total of shares can be off by, and far less than one specialization."""
-LEAST = 1e-12
+MIN_VARIANCE = 1e-12
 """A variance too small to be told from none."""
-MOST_CUTS = 31
+MAX_CUTS = 31
 """Cuts that a numeric axis offers; each further one is a further chance for a bad one to win."""
 
 
@@ -72,12 +73,12 @@ class DiffMulti(DPMethod):
     name: ClassVar[str] = "diffmulti"
     title: ClassVar[str] = "DiffMulti"
     variants: ClassVar[tuple[dict[str, Any], ...]] = ({"utility": "dm"}, {"utility": "max"})
-    h: int = parameter(help="how many specializations", minimum=1, maximum=MOST_SPECIALIZATIONS, example=1000)
+    h: int = parameter(help="how many specializations", minimum=1, maximum=MAX_SPECIALIZATIONS, example=1000)
     utility: Utility = parameter(
         default="max", help="what cuts are chosen for; max by default", label=" {}", always=True
     )
     levels: int | None = parameter(
-        default=None, help="how often a record is specialized at most", minimum=1, maximum=MOST_LEVELS
+        default=None, help="how often a record is specialized at most", minimum=1, maximum=MAX_LEVELS
     )
 
     @property
@@ -92,62 +93,64 @@ class DiffMulti(DPMethod):
         return self.utility in ("max", "purity")
 
     def _release(self, table: Table, budget: Budget) -> Release:
-        return release_of_levels(self, self._grown(table, budget))
+        return release_of_levels(self, self._grow(table, budget))
 
-    def _grown(self, table: Table, budget: Budget) -> list[Level]:
+    def _grow(self, table: Table, budget: Budget) -> list[Level]:
         allocation = BY_CLASS if self.follows_classes else BY_SHAPE
         selecting, sharing = (
-            _rising(share, allocation.growth, self.longest_path) for share in (allocation.cuts, allocation.parts)
+            _rising_prices(share, allocation.growth, self.longest_path) for share in (allocation.cuts, allocation.parts)
         )
-        regions, parent, levels = Regions.whole(Ground.of(table, taxonomies=True)), np.array([-1]), []
+        regions, parent, levels = Regions.whole(Points.of(table, taxonomies=True)), np.array([-1]), []
         allowed = np.array([self.h])
         counts, noise = np.zeros((1, table.values), dtype=np.int64), np.inf
         size = 0
         for level in range(self.longest_path + 1):
-            inner = (allowed > 0) & (regions.offers() != 0).any(axis=1) & (level < self.longest_path)
+            inner = (allowed > 0) & (regions.count_cuts() != 0).any(axis=1) & (level < self.longest_path)
             budget, leaf_budget = budget.apart(inner)
             leaf_noise = leaf_budget.variance(leaf_budget.left)
             leaf_counts = leaf_budget.counts(regions[~inner].histograms(), leaf_budget.left)  # proof: leaf-histograms
-            histograms, leaf_noise = _combined(leaf_counts, leaf_noise, counts[~inner], noise)
+            histograms, leaf_noise = _combine(leaf_counts, leaf_noise, counts[~inner], noise)
             levels.append(Level.of(regions, parent, inner, histograms, leaf_noise, counts[inner], noise))
             if not inner.any():
                 break
             numbers, size = size + np.flatnonzero(inner), size + len(regions)
-            axis, position = self._chosen(regions[inner], budget, selecting[level])
-            regions, part_of = regions[inner].divided(axis, position)
+            axis, position = self._choose_cuts(regions[inner], budget, selecting[level])
+            regions, part_of = regions[inner].split(axis, position)
             budget, parent = budget.fork(part_of), numbers[part_of]
             counts = budget.counts(regions.histograms(), sharing[level])  # proof: part-counts
             noise = float(budget.variance(sharing[level]))
-            allowed = shared_out(allowed[inner] - 1, part_of, counts.sum(axis=1))
+            allowed = allocate(allowed[inner] - 1, part_of, counts.sum(axis=1))
         return levels
 
-    def _chosen(self, regions: Regions, budget: Budget, price: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def _choose_cuts(self, regions: Regions, budget: Budget, price: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """A cut for each region: its axis and position."""
         kind = SCORES[self.utility]
-        candidates = regions.scores(regions.offers(MOST_CUTS), kind)
+        candidates = regions.score_cuts(regions.count_cuts(MAX_CUTS), kind)
         best = budget.choose(  # proof: cuts
             candidates.scores, candidates.starts, price, sensitivity=PENALTY_SCALE if kind == PENALTY else 1
         )
         return candidates.axis[best], candidates.position[best]
 
 
-def _combined(
+def _combine(
     counts: NDArray[np.int64], noise: NDArray[np.float64], earlier: NDArray[np.int64], earlier_noise: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Two noisy counts of the same cells weighted by how little noise they hold, and the variance of that."""
     if np.isinf(earlier_noise):
         return counts.astype(np.float64), noise
-    trust = np.maximum(earlier_noise, LEAST) / (np.maximum(noise, LEAST) + np.maximum(earlier_noise, LEAST))
+    trust = np.maximum(earlier_noise, MIN_VARIANCE) / (
+        np.maximum(noise, MIN_VARIANCE) + np.maximum(earlier_noise, MIN_VARIANCE)
+    )
     return trust[:, None] * counts + (1 - trust[:, None]) * earlier, trust * noise
 
 
-def _rising(share: Fraction, growth: Fraction, levels: int) -> list[int]:
+def _rising_prices(share: Fraction, growth: Fraction, levels: int) -> list[int]:
     """A share of the budget divided among levels, each getting `growth` times what the one above gets."""
     parts = [growth**level for level in range(levels)]
     return [ticks(share * part / sum(parts)) for part in parts]
 
 
-def shared_out(left: NDArray[np.int64], part_of: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+def allocate(left: NDArray[np.int64], part_of: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
     """The specializations left to each parent, shared among its parts by noisy counts: whole, and no more than left.
 
     The parts of a parent stand together; rounding goes along their running total.

@@ -20,7 +20,7 @@ from sfumato.data import Table
 from sfumato.mechanisms.budget import Budget, ticks
 from sfumato.methods.base import DPMethod
 from sfumato.methods.models.network import even_starts
-from sfumato.methods.trees.regions import boxes_of_positions, positions_of
+from sfumato.methods.positions import boxes_of_positions, positions_of
 from sfumato.release.release import Release
 from sfumato.schema import Axis
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.methods.base import DPMethod
-from sfumato.methods.trees.regions import Regions, joined
+from sfumato.methods.growing.regions import Regions, merge_regions
 from sfumato.release.release import Release
 
 NOT_COUNTED = np.inf
@@ -81,6 +81,6 @@ def release_of_levels(method: DPMethod, levels: list[Level]) -> Release:
     totals = not_negative(parent, agreed.sum(axis=1))[leaf]
     noisy = np.concatenate([level.histograms for level in levels]).astype(np.float64)
     histograms = histograms_with_totals(noisy if agreed.shape[1] == 1 else agreed[leaf], totals)
-    leaves = joined([level.regions[~level.inner] for level in levels])
+    leaves = merge_regions([level.regions[~level.inner] for level in levels])
     deviation = np.sqrt(np.concatenate([level.cell_variance for level in levels]))
-    return method.make_release(leaves.ground.table, leaves.boxes, histograms, layout="counts", deviation=deviation)
+    return method.make_release(leaves.points.table, leaves.boxes, histograms, layout="counts", deviation=deviation)

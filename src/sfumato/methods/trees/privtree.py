@@ -18,9 +18,9 @@ from sfumato.data import Table
 from sfumato.mechanisms.budget import Budget, ticks
 from sfumato.mechanisms.noise import Source
 from sfumato.methods.base import DPMethod
+from sfumato.methods.growing.points import Points
+from sfumato.methods.growing.regions import Regions, merge_regions
 from sfumato.methods.trees.noisy_tree import release_of_levels, under_one_root
-from sfumato.methods.trees.regions import Ground, Regions, joined
-from sfumato.methods.trees.spatial_tree import middles, widest_axes
 from sfumato.release.release import Release
 
 DECIDING = Fraction(1, 2)
@@ -43,8 +43,8 @@ class PrivTree(DPMethod):
     title: ClassVar[str] = "PrivTree"
 
     def _release(self, table: Table, budget: Budget) -> Release:
-        whole = Regions.whole(Ground.of(table, taxonomies=False))
-        leaves = budget.spend(ticks(DECIDING), lambda paid, source: grown(whole, paid, source))  # proof: decisions
+        whole = Regions.whole(Points.of(table))
+        leaves = budget.spend(ticks(DECIDING), lambda paid, source: grow(whole, paid, source))  # proof: decisions
         budget = budget.fork(np.zeros(len(leaves), dtype=np.int64))
         noise = budget.variance(budget.left)
         histograms = budget.counts(leaves.histograms(), budget.left)  # proof: leaf-histograms
@@ -87,7 +87,7 @@ def _loss(epsilon: float, above: int) -> float:
     return math.log1p(nearer * -math.expm1(-epsilon) / (alpha - math.expm1(-epsilon * (above - 1))))
 
 
-def grown(whole: Regions, epsilon: Fraction, source: Source) -> Regions:
+def grow(whole: Regions, epsilon: Fraction, source: Source) -> Regions:
     """The leaves of the tree."""
     decisions = Decisions.within(epsilon)
     regions, leaves, depth = whole, [], 0
@@ -98,7 +98,7 @@ def grown(whole: Regions, epsilon: Fraction, source: Source) -> Regions:
         leaves.append(regions[~inner])
         regions = regions[inner]
         if len(regions):
-            axis = widest_axes(regions)
-            regions, _ = regions.divided(axis, middles(regions, axis))
+            axis = regions.widest_axes()
+            regions, _ = regions.split(axis, regions.middles(axis))
         depth += 1
-    return joined(leaves)
+    return merge_regions(leaves)

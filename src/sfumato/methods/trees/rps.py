@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.mechanisms.budget import Budget
-from sfumato.methods.trees.regions import Regions
+from sfumato.methods.growing.regions import Regions
 from sfumato.methods.trees.spatial_tree import SpatialTree
 
 

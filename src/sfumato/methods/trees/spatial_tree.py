@@ -18,13 +18,14 @@ from numpy.typing import NDArray
 from sfumato.data import Table
 from sfumato.mechanisms.budget import Budget, ticks
 from sfumato.methods.base import DPMethod
-from sfumato.methods.trees.dividing import BALANCE
+from sfumato.methods.growing.points import Points
+from sfumato.methods.growing.regions import Regions
+from sfumato.methods.growing.scan import BALANCE
 from sfumato.methods.trees.noisy_tree import Level, release_of_levels
-from sfumato.methods.trees.regions import Ground, Regions
 from sfumato.parameters import parameter
 from sfumato.release.release import Release
 
-TALLEST = 24
+MAX_HEIGHT = 24
 CUTTING = Fraction(1, 5)
 """Share of the budget for private medians, where there are any."""
 SIZING = Fraction(1, 50)
@@ -42,7 +43,11 @@ class SpatialTree(DPMethod):
     """A tree of halved boxes; `height` levels of cuts, chosen from a private number of rows if not given."""
 
     height: int | None = parameter(
-        default=None, help="how many levels of cuts; by default chosen privately", minimum=0, maximum=TALLEST, example=6
+        default=None,
+        help="how many levels of cuts; by default chosen privately",
+        minimum=0,
+        maximum=MAX_HEIGHT,
+        example=6,
     )
 
     @abstractmethod
@@ -51,21 +56,21 @@ class SpatialTree(DPMethod):
 
     def axes_to_cut(self, regions: Regions, budget: Budget) -> NDArray[np.int32]:
         """The axis of each region that covers the largest share of its domain; the first of equals."""
-        return widest_axes(regions)
+        return regions.widest_axes()
 
     def _release(self, table: Table, budget: Budget) -> Release:
         height = self.height
         if height is None:
             rows = budget.counts(np.array([table.n]), ticks(SIZING))[0]  # proof: size
             height = automatic_height(int(rows), self.epsilon)
-        return release_of_levels(self, self._grown(table, budget, height))
+        return release_of_levels(self, self._grow(table, budget, height))
 
-    def _grown(self, table: Table, budget: Budget, height: int) -> list[Level]:
+    def _grow(self, table: Table, budget: Budget, height: int) -> list[Level]:
         """The tree; a region that cannot be cut any more becomes a leaf early and spends what its path has left."""
         private = self.private_levels(height)
         median_price = ticks(CUTTING / private) if private else 0
         prices = geometric_prices(int(budget.left[0]) - median_price * private, height)
-        regions, parent, levels = Regions.whole(Ground.of(table, taxonomies=False)), np.array([-1]), []
+        regions, parent, levels = Regions.whole(Points.of(table)), np.array([-1]), []
         size = 0
         for price in (*prices, LAST):
             inner = np.asarray((regions.widths > 1).any(axis=1) & (price != LAST))
@@ -83,39 +88,31 @@ class SpatialTree(DPMethod):
             regions = regions[inner]
             axis = self.axes_to_cut(regions, budget)
             cut_privately = len(levels) <= private
-            position = self._medians(regions, axis, budget, median_price) if cut_privately else middles(regions, axis)
-            regions, part_of = regions.divided(axis, position)
+            position = (
+                self._choose_medians(regions, axis, budget, median_price) if cut_privately else regions.middles(axis)
+            )
+            regions, part_of = regions.split(axis, position)
             budget, parent = budget.fork(part_of), numbers[part_of]
         return levels
 
-    def _medians(self, regions: Regions, axis: NDArray[np.int32], budget: Budget, price: int) -> NDArray[np.int32]:
+    def _choose_medians(
+        self, regions: Regions, axis: NDArray[np.int32], budget: Budget, price: int
+    ) -> NDArray[np.int32]:
         """A position of each region's axis with about as many rows on either side."""
         each = np.arange(len(regions))
-        offers = np.zeros_like(regions.widths)
-        offers[each, axis] = regions.offers()[each, axis]
-        candidates = regions.scores(offers, BALANCE)
+        cuts = np.zeros_like(regions.widths)
+        cuts[each, axis] = regions.count_cuts()[each, axis]
+        candidates = regions.score_cuts(cuts, BALANCE)
         return candidates.position[budget.choose(candidates.scores, candidates.starts, price)]  # proof: medians
 
 
 def automatic_height(rows: int, epsilon: float) -> int:
     """The height at which a leaf holds enough rows for its noise."""
     leaves = rows * min(epsilon, 10.0) / ROWS_PER_LEAF
-    return min(max(round(math.log2(max(leaves, 1.0))), 0), TALLEST)
+    return min(max(round(math.log2(max(leaves, 1.0))), 0), MAX_HEIGHT)
 
 
 def geometric_prices(whole: int, height: int) -> list[int]:
     """Ticks for the counts of each level above the leaves, whose histograms get the rest, the largest part."""
     shares = np.array([GROWTH**level for level in range(height + 1)])
     return [max(int(whole * share), 1) for share in shares[:-1] / shares.sum()]
-
-
-def widest_axes(regions: Regions) -> NDArray[np.int32]:
-    """The axis of each region that covers the largest share of its domain; the first of equals."""
-    share = np.where(regions.widths > 1, regions.widths / regions.ground.sizes, 0)
-    return np.asarray(share.argmax(axis=1).astype(np.int32))
-
-
-def middles(regions: Regions, axis: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Where the upper half of each region's axis begins."""
-    each = np.arange(len(regions))
-    return (regions.lo[each, axis] + (regions.widths[each, axis] + 1) // 2).astype(np.int32)

@@ -1,0 +1,42 @@
+"""Positions: every axis as a plain range, its missing value, where there is one, taking a position of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.data import Table
+from sfumato.release.boxes import Boxes
+from sfumato.schema import Axis
+
+MAX_STEPS = 256
+"""Steps in which a wide axis is counted."""
+
+
+def positions_of(table: Table) -> NDArray[np.int32]:
+    """The points of a table as positions, missing values last: (points, axes)."""
+    sizes = np.array([axis.size for axis in table.schema.quasi], dtype=np.int32)
+    return np.ascontiguousarray(np.where(table.points < 0, sizes, table.points))
+
+
+def boxes_of_positions(lo: NDArray[np.integer], hi: NDArray[np.integer], axes: Sequence[Axis]) -> Boxes:
+    """Boxes from ranges of positions, the last position of a nullable axis being its missing value."""
+    sizes = np.array([axis.size for axis in axes])
+    only_missing = lo >= sizes
+    low = np.where(only_missing, 0, lo).astype(np.int32)
+    high = np.where(only_missing, -1, np.minimum(hi, sizes - 1)).astype(np.int32)
+    return Boxes(low, high, hi >= sizes)
+
+
+def even_starts(size: int, nullable: bool, max_steps: int = MAX_STEPS) -> NDArray[np.int64]:
+    """Where the public steps of an axis begin: at most `max_steps` even ones, the missing value on its own."""
+    steps = min(size, max_steps)
+    starts = np.arange(steps, dtype=np.int64) * size // steps
+    return np.append(starts, size) if nullable else starts
+
+
+def steps_of(starts: NDArray[np.integer], positions: NDArray[np.integer]) -> NDArray[np.int64]:
+    """The step in which each position lies."""
+    return np.searchsorted(starts, positions, side="right") - 1

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import reference
 from sfumato.data import Table, read
 from sfumato.errors import UnsatisfiableError
+from sfumato.methods.partition import decide as module
 from sfumato.methods.partition.decide import partition
-from sfumato.methods.partition.decide import partition as module
 from sfumato.privacy.requirements import (
     AlphaK,
     BetaLikeness,

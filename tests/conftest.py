@@ -42,13 +42,18 @@ ADULT_CATEGORICAL = ("workclass", "education", "marital-status", "race", "sex")
 SLOW_TESTS = (
     "cli/",
     "collect/collector/",
+    "data/test_table.py::test_nothing_depends_on_the_hash_seed",
     "estimation/test_intervals.py",
+    "mechanisms/test_dirichlet_allocation.py",
+    "mechanisms/test_dirichlet_enumeration.py",
+    "mechanisms/test_dirichlet_rejection.py",
     "measures/",
     "methods/flows/",
     "methods/models/",
-    "methods/partition/test_partition.py",
+    "methods/partition/",
     "methods/randomize/",
     "methods/test_audit.py",
+    "methods/test_contract.py::test_every_private_setting",
     "methods/trees/",
     "privacy/test_ledger.py",
     "publish/",
@@ -63,7 +68,6 @@ SLOW_TESTS = (
 )
 """Folders, files and tests that are not part of the inner loop."""
 QUICK_TESTS = (
-    "cli/test_errors.py",
     "cli/test_help.py",
     "cli/test_interrupt.py",
     "methods/flows/test_prior.py",

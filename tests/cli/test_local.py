@@ -209,7 +209,7 @@ def test_two_of_three_are_planned(run: Run, folder: Path) -> None:
         (("estimate", "people.csv", "--survey", "visits.toml", "--name", "x"), "say which reports"),
         (("estimate", "people.csv", "--database", "d.db", "--name", "x"), "--database and --name alone"),
         (("estimate", "--database", "d.db"), "--database and --name alone"),
-        (("estimate", "--database", "d.db", "--name", "x"), "d.db: there is no such file"),
+        (("estimate", "--database", "d.db", "--name", "x"), "d.db: the file does not exist"),
         (("estimate", "--database", "mysql://h/d", "--name", "x"), "of the kind 'mysql' is not known"),
         ((*ESTIMATE, "--confidence", "2"), "the confidence is 2"),
         ((*ESTIMATE, "--steps", "0"), "steps is 0"),

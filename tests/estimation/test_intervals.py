@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from sfumato.estimation.intervals import Band, Intervals, cumulated, delta_intervals, reaches
+from sfumato.estimation.intervals import Band, Intervals, cumulate, delta_intervals, first_reaching
 from sfumato.estimation.likelihood import likelihood
 from sfumato.estimation.unbiased import contributions, unbiased_shares
 from sfumato.estimation.variances import cdf_variances, cell_variances, mean_variance, one_report_moves
@@ -166,8 +166,8 @@ def test_a_quantile_lies_where_the_band_allows_it() -> None:
     assert found.quantile(0.5) == (1, 4)
     assert found.quantile(0.05) == (0, 0)
     assert found.quantile(0.95) == (4, 5)
-    assert reaches(np.array([0.2, 0.5, 1.0]), 0.5) == 1
-    assert reaches(np.array([0.2, 0.5, 0.9]), 0.95) == 2
+    assert first_reaching(np.array([0.2, 0.5, 1.0]), 0.5) == 1
+    assert first_reaching(np.array([0.2, 0.5, 0.9]), 0.95) == 2
 
 
 @pytest.mark.parametrize(
@@ -196,9 +196,9 @@ def test_ends_are_cut_to_what_is_possible_and_hold_the_point() -> None:
 def test_the_last_cumulative_share_is_one() -> None:
     shares = np.full(10, 0.1)
     assert np.cumsum(shares)[-1] != 1
-    assert cumulated(shares)[-1] == 1
-    assert cumulated(np.array([1.0000000000000002, 0.0])).tolist() == [1, 1]
-    assert cumulated(np.array([1.2, -0.1999999])).tolist() == [1.2, 1]
+    assert cumulate(shares)[-1] == 1
+    assert cumulate(np.array([1.0000000000000002, 0.0])).tolist() == [1, 1]
+    assert cumulate(np.array([1.2, -0.1999999])).tolist() == [1.2, 1]
     for name in ("geometric", "laplace", "randomized-response", "square-wave"):
         channel = make_channel(name, 30, 0.3)
         last = intervals_of(channel, drawn(channel, two_humps(30), 999, 1)).cdf

@@ -21,18 +21,18 @@ from sfumato.mechanisms.channels import Channel, make_channel
 Floats = NDArray[np.float64]
 
 Quantity = Literal["cell", "cdf", "mean"]
-SMALLEST_EPSILON = 1e-4
-LARGEST_EPSILON = 20.0
+MIN_EPSILON = 1e-4
+MAX_EPSILON = 20.0
 """Beyond it nothing is protected, and hardly anything becomes more exact."""
-TRIED = 300
+STEPS = 300
 """How many ε are tried between these two where the error does not fall steadily."""
-MOST_REPORTS = 10**15
+MAX_REPORTS = 10**15
 DIGITS = 4
 ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class SurveyPlan:
     """So many reports through a channel give a quantity with this error, at this confidence."""
 
     channel: Channel
@@ -71,33 +71,33 @@ class Planner:
             raise ParameterError(f"{self.quantity!r} cannot be planned; expected one of {expected}")
         check_confidence(self.confidence)
 
-    def reports(self, channel: Channel, error: float) -> Plan:
+    def reports(self, channel: Channel, error: float) -> SurveyPlan:
         """How many reports it takes for an error of at most `error`."""
         _check_error(error)
         deviation = self._deviation(channel)
         reports = max(1.0, (deviation / error) ** 2)
-        if not reports <= MOST_REPORTS:
+        if not reports <= MAX_REPORTS:
             raise ParameterError(
                 f"an error of {error:g} at epsilon {float(channel.exact_epsilon):g} needs more than "
-                f"{MOST_REPORTS:.0e} reports; allow a larger error or a larger epsilon"
+                f"{MAX_REPORTS:.0e} reports; allow a larger error or a larger epsilon"
             )
         return self._plan(channel, math.ceil(reports), deviation)
 
-    def error(self, channel: Channel, reports: int) -> Plan:
+    def error(self, channel: Channel, reports: int) -> SurveyPlan:
         """How large the error is with so many reports."""
         _check_reports(reports)
         return self._plan(channel, reports, self._deviation(channel))
 
-    def epsilon(self, name: str, size: int, reports: int, error: float) -> Plan:
+    def epsilon(self, name: str, size: int, reports: int, error: float) -> SurveyPlan:
         """The strongest privacy (the smallest ε) at which so many reports through the named channel reach the error."""
         _check_error(error)
 
-        def plan(epsilon: float) -> Plan:
+        def plan(epsilon: float) -> SurveyPlan:
             return self.error(make_channel(name, size, epsilon), reports)
 
-        weakest = plan(LARGEST_EPSILON)
+        weakest = plan(MAX_EPSILON)
         # A square wave's error rises where its reach falls, so the first ε that is enough is looked for from below.
-        tried = np.geomspace(SMALLEST_EPSILON, LARGEST_EPSILON, 2 if weakest.channel.invertible else TRIED).tolist()
+        tried = np.geomspace(MIN_EPSILON, MAX_EPSILON, 2 if weakest.channel.invertible else STEPS).tolist()
         enough = next((at for at, epsilon in enumerate(tried) if plan(epsilon).error <= error), None)
         if enough is None:
             raise ParameterError(
@@ -105,17 +105,19 @@ class Planner:
                 f"{weakest.error:.2g}, from sampling alone; plan more reports"
             )
         if not enough:
-            return plan(SMALLEST_EPSILON)
+            return plan(MIN_EPSILON)
         low, high = tried[enough - 1 : enough + 1]
         while high / low > 1 + 10 ** -(DIGITS + 1):
             middle = math.sqrt(low * high)
             low, high = (low, middle) if plan(middle).error <= error else (middle, high)
-        rounded = plan(min(_rounded_up(high), LARGEST_EPSILON))
+        rounded = plan(min(_round_up(high), MAX_EPSILON))
         return rounded if rounded.error <= error else plan(high)
 
-    def _plan(self, channel: Channel, reports: int, deviation: float) -> Plan:
+    def _plan(self, channel: Channel, reports: int, deviation: float) -> SurveyPlan:
         error = deviation / math.sqrt(reports)
-        return Plan(channel=channel, quantity=self.quantity, reports=reports, error=error, confidence=self.confidence)
+        return SurveyPlan(
+            channel=channel, quantity=self.quantity, reports=reports, error=error, confidence=self.confidence
+        )
 
     def _deviation(self, channel: Channel) -> float:
         """The error with a single report."""
@@ -129,7 +131,7 @@ class Planner:
         return normal_quantile(self.confidence) * math.sqrt(variance)
 
 
-def _rounded_up(epsilon: float) -> float:
+def _round_up(epsilon: float) -> float:
     """A few digits, upwards, so that the error is still reached."""
     unit = 10.0 ** (math.floor(math.log10(epsilon)) - DIGITS + 1)
     return float(f"{math.ceil(epsilon / unit) * unit:.{DIGITS}g}")

@@ -21,7 +21,7 @@ from sfumato.files import place
 
 INEXACT = 2**53
 """Whole numbers from here on may be those of their neighbours when read as floating point."""
-LONGEST_SHOWN = 40
+MAX_SHOWN = 40
 
 
 def count_reports(
@@ -57,7 +57,7 @@ def _read_codes(file: Path | str, column: str | None, lowest: int, highest: int,
         row = int(codes.is_null().arg_max() or 0)
         expected = spell_range(lowest, highest, step)
         missing = raw[row] is None
-        problem = "the value is missing; expected" if missing else f"{str(raw[row])[:LONGEST_SHOWN]!r} is not"
+        problem = "the value is missing; expected" if missing else f"{str(raw[row])[:MAX_SHOWN]!r} is not"
         raise DataError(f"{where}, row {row + 1}, column {raw.name!r}: {problem} {expected}")
     return codes, raw.name
 

@@ -24,10 +24,10 @@ from sfumato.mechanisms.channels import Channel, make_channel
 from sfumato.privacy.loss import exact
 
 NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?")
-LONGEST_QUESTION = 500
-LARGEST_NUMBER = 2**53 - 1
+MAX_QUESTION = 500
+MAX_NUMBER = 2**53 - 1
 """What a browser still counts exactly."""
-MOST_VALUES = 100_000
+MAX_VALUES = 100_000
 REQUIRED = ("name", "question", "min", "max", "epsilon")
 OPTIONAL = ("step", "mechanism", "smallest_batch", "ends")
 
@@ -56,18 +56,18 @@ class Survey:
                 f"the name of a survey is {self.name!r}; expected up to 64 small letters, digits and hyphens"
             )
         if not isinstance(self.question, str) or not _is_sayable(self.question):
-            raise ParameterError(f"the question of {self.name!r} must be a text of 1 to {LONGEST_QUESTION} characters")
+            raise ParameterError(f"the question of {self.name!r} must be a text of 1 to {MAX_QUESTION} characters")
         for key in ("min", "max", "step", "smallest_batch"):
             number = getattr(self, key)
-            if isinstance(number, bool) or not isinstance(number, int) or abs(number) > LARGEST_NUMBER:
+            if isinstance(number, bool) or not isinstance(number, int) or abs(number) > MAX_NUMBER:
                 raise ParameterError(f"{key} is {number!r}; expected a whole number below 2^53")
         if self.step < 1 or self.smallest_batch < 1:
             key = "step" if self.step < 1 else "smallest_batch"
             raise ParameterError(f"{key} is {getattr(self, key)}; expected at least 1")
         if self.max < self.min or (self.max - self.min) % self.step:
             raise ParameterError(f"max is {self.max}; expected a whole number of steps of {self.step} above {self.min}")
-        if self.size > MOST_VALUES:
-            raise ParameterError(f"{self.size:,} values are too many for a survey; expected at most {MOST_VALUES:,}")
+        if self.size > MAX_VALUES:
+            raise ParameterError(f"{self.size:,} values are too many for a survey; expected at most {MAX_VALUES:,}")
         if self.ends is not None and (not isinstance(self.ends, datetime) or self.ends.tzinfo is None):
             raise ParameterError(f"ends is {self.ends!r}; expected a date and time with a time zone")
         make_channel(self.mechanism, self.size, self.epsilon)
@@ -168,7 +168,7 @@ def _is_sayable(question: str) -> bool:
         question.encode()
     except UnicodeEncodeError:
         return False
-    return 0 < len(question.strip()) <= LONGEST_QUESTION
+    return 0 < len(question.strip()) <= MAX_QUESTION
 
 
 def _parse_end(end: Any) -> datetime | None:

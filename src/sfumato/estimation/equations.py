@@ -17,12 +17,12 @@ from scipy.linalg.lapack import dgbtrf, dgbtrs
 
 from sfumato.mechanisms.channels import Channel
 from sfumato.mechanisms.channels.geometric import TruncatedGeometric
-from sfumato.mechanisms.channels.kernel import Kernel, times
+from sfumato.mechanisms.channels.kernel import Kernel, multiply_bands
 
 Floats = NDArray[np.float64]
 Solve = Callable[[Floats, Floats], Floats]
 
-LONGEST_DENSE = 500
+MAX_DENSE = 500
 REACH = 4
 MIDDLE = 2 * REACH
 """The row of the main diagonal in LAPACK's layout, which leaves room above for the fill of a factorization."""
@@ -31,7 +31,7 @@ MIDDLE = 2 * REACH
 class Equations(Protocol):
     """Solves the equations for a channel."""
 
-    def factored(self, weights: Floats, barrier: Floats) -> Solve:
+    def factor(self, weights: Floats, barrier: Floats) -> Solve:
         """What gives x for a and b, with d = weights and v = barrier; LinAlgError if they cannot be solved."""
 
 
@@ -39,7 +39,7 @@ def equations(channel: Channel) -> Equations | None:
     """How to solve the equations of a channel, if there is an affordable way."""
     if isinstance(channel, Kernel):
         return Banded(channel)
-    return Dense(channel) if channel.size <= LONGEST_DENSE else None
+    return Dense(channel) if channel.size <= MAX_DENSE else None
 
 
 class Banded:
@@ -62,9 +62,9 @@ class Banded:
         frame[MIDDLE - 1, 2::2] = frame[MIDDLE + 3, :-2:2] = beside
         return frame
 
-    def factored(self, weights: Floats, barrier: Floats) -> Solve:
+    def factor(self, weights: Floats, barrier: Floats) -> Solve:
         bands = self.frame.copy()
-        diagonal, beside, beyond = sandwiched(self.mixed, weights)
+        diagonal, beside, beyond = sandwich(self.mixed, weights)
         bands[MIDDLE, ::2], bands[MIDDLE, 1::2] = diagonal, -1 / barrier
         bands[MIDDLE - 2, 2::2] = bands[MIDDLE + 2, :-2:2] = beside
         bands[MIDDLE - 4, 4::2] = bands[MIDDLE + 4, :-4:2] = beyond
@@ -74,7 +74,9 @@ class Banded:
 
         def solve(amounts: Floats, more: Floats) -> Floats:
             right = np.zeros(bands.shape[1])
-            right[::2] = times(self.mixed, amounts) + times(self.unfilter, more) - self.unfiltered_ones
+            right[::2] = (
+                multiply_bands(self.mixed, amounts) + multiply_bands(self.unfilter, more) - self.unfiltered_ones
+            )
             solution, _ = dgbtrs(factors, REACH, REACH, right, pivots)
             return np.asarray(solution[1::2] / barrier)
 
@@ -87,14 +89,14 @@ class Dense:
     def __init__(self, channel: Channel) -> None:
         self.matrix = channel.matrix()
 
-    def factored(self, weights: Floats, barrier: Floats) -> Solve:
+    def factor(self, weights: Floats, barrier: Floats) -> Solve:
         normal = (self.matrix * weights) @ self.matrix.T
         normal[np.diag_indices_from(normal)] += barrier
         factor = cho_factor(normal, check_finite=False)
         return lambda amounts, more: np.asarray(cho_solve(factor, self.matrix @ amounts + more - 1, check_finite=False))
 
 
-def sandwiched(bands: Floats, weights: Floats) -> tuple[Floats, Floats, Floats]:
+def sandwich(bands: Floats, weights: Floats) -> tuple[Floats, Floats, Floats]:
     """A diag(weights) A for a symmetric A of three diagonals: its main diagonal and the two above it."""
     beside = bands[0, 1:]
     diagonal = bands[1] ** 2 * weights

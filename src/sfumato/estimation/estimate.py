@@ -12,7 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from sfumato.errors import ParameterError
 from sfumato.estimation.fit import fits
-from sfumato.estimation.intervals import Intervals, check_confidence, check_values, cumulated, delta_intervals, reaches
+from sfumato.estimation.intervals import (
+    Intervals,
+    check_confidence,
+    check_values,
+    cumulate,
+    delta_intervals,
+    first_reaching,
+)
 from sfumato.estimation.likelihood import likelihood
 from sfumato.estimation.solution import GAP, Solution
 from sfumato.estimation.unbiased import inversion
@@ -61,7 +68,7 @@ class Estimate:
     @cached_property
     def cdf(self) -> Floats:
         """The share of people with at most each value."""
-        return cumulated(self.shares)
+        return cumulate(self.shares)
 
     def document(self) -> dict[str, Any]:
         """The estimate as JSON; what is infinite or does not exist is null."""
@@ -87,7 +94,7 @@ class Estimate:
         ]
 
     def _quantile(self, share: float) -> dict[str, Any]:
-        at = reaches(self.cdf, share)
+        at = first_reaching(self.cdf, share)
         first, last = self.intervals.quantile(share)
         places = {"value": at, "low": min(first, at), "high": max(last, at)}
         return {"share": share, **{name: self.values[place].item() for name, place in places.items()}}

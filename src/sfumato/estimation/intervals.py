@@ -56,25 +56,25 @@ class Intervals:
         return replace(
             self,
             cells=self.cells.around(shares),
-            cdf=self.cdf.around(cumulated(shares)),
+            cdf=self.cdf.around(cumulate(shares)),
             mean=(min(low, mean), max(high, mean)),
         )
 
     def quantile(self, share: float) -> tuple[int, int]:
         """The first and the last position where the cumulative shares may first reach `share`."""
-        first = reaches(self.cdf.high, share)
+        first = first_reaching(self.cdf.high, share)
         below = np.flatnonzero(self.cdf.low < share - ROUNDING)
         last = min(int(below[-1]) + 1, len(self.cdf.low) - 1) if len(below) else 0
         return first, max(first, last)
 
 
-def reaches(cumulative: Floats, share: float) -> int:
+def first_reaching(cumulative: Floats, share: float) -> int:
     """The first position at which cumulative shares are at least `share`."""
     found = np.flatnonzero(cumulative >= share - ROUNDING)
     return int(found[0]) if len(found) else len(cumulative) - 1
 
 
-def cumulated(shares: Floats) -> Floats:
+def cumulate(shares: Floats) -> Floats:
     """Cumulative shares: the last is 1, and no other is above it unless a share is negative, whatever was rounded."""
     cumulative = np.cumsum(shares)
     if shares.min() >= 0:
@@ -105,7 +105,7 @@ def delta_intervals(
     cells = reach * np.sqrt(cell_variances(channel, np.maximum(counts, 1) / reports))
     cdf = reach * np.sqrt(cdf_variances(channel, expected))
     mean, half = float(shares @ values), reach * math.sqrt(mean_variance(channel, expected, values))
-    cumulative = cumulated(shares)
+    cumulative = cumulate(shares)
     return Intervals(
         confidence=confidence,
         cells=Band(low=shares - cells, high=shares + cells),

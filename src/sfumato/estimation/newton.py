@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sfumato.estimation.equations import Equations, Solve
 from sfumato.estimation.solution import GAP, Solution, next_shares, uniform
 from sfumato.mechanisms.channels import Channel
-from sfumato.mechanisms.channels.base import SMALLEST
+from sfumato.mechanisms.channels.base import MIN_EXPECTED
 
 Floats = NDArray[np.float64]
 
@@ -35,10 +35,10 @@ def newton(channel: Channel, observed: Floats, linear: Equations, *, gap: float 
     with np.errstate(all="ignore"):
         while best.gap > gap and math.isfinite(point.gap) and taken < steps and taken - best.step < PATIENCE:
             try:
-                solve = linear.factored(point.duals / point.expected, point.slacks / point.shares)
+                solve = linear.factor(point.duals / point.expected, point.slacks / point.shares)
             except np.linalg.LinAlgError:
                 break
-            point = point.moved(solve)
+            point = point.move(solve)
             taken += 1
             if point.gap < best.gap:
                 best = point
@@ -71,14 +71,14 @@ class Point:
         """Halfway between the uniform distribution and its update, with duals that are half of what is feasible."""
         start = uniform(channel)
         shares = (start + next_shares(channel, observed, start)) / 2
-        duals = observed / np.maximum(channel.spread(shares), SMALLEST)
+        duals = observed / np.maximum(channel.spread(shares), MIN_EXPECTED)
         gathered = channel.gather(duals)
         half = 2 * gathered.max()
         return cls(channel=channel, observed=observed, shares=shares, duals=duals / half, slacks=1 - gathered / half)
 
     @cached_property
     def expected(self) -> Floats:
-        return np.maximum(self.channel.spread(self.shares), SMALLEST)
+        return np.maximum(self.channel.spread(self.shares), MIN_EXPECTED)
 
     @cached_property
     def gap(self) -> float:
@@ -86,7 +86,7 @@ class Point:
         most = float(self.channel.gather(self.observed / self.expected).max() * self.shares.sum())
         return math.log(most) if 0 < most < math.inf else math.inf
 
-    def moved(self, solve: Solve) -> Point:
+    def move(self, solve: Solve) -> Point:
         """The next point: a step that looks how far the products can fall, then one that takes its curvature along."""
         nothing = np.zeros_like(self.shares)
         ahead = self._direction(solve, self.observed, nothing)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import rel_entr, xlogy
 
 from sfumato.mechanisms.channels import Channel
-from sfumato.mechanisms.channels.base import SMALLEST
+from sfumato.mechanisms.channels.base import MIN_EXPECTED
 
 Floats = NDArray[np.float64]
 
@@ -80,6 +80,6 @@ def certified_gap(channel: Channel, observed: Floats, shares: Floats) -> float:
     It is 0 for the most likely distribution itself, where no gain is above 1.
     """
     expected = channel.spread(shares)
-    if shares.min() < 0 or expected[observed > 0].min() < SMALLEST:
+    if shares.min() < 0 or expected[observed > 0].min() < MIN_EXPECTED:
         return math.inf
     return max(0.0, math.log(channel.gains(shares, observed).max()))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sfumato.compiled import compiled
 from sfumato.estimation.unbiased import Chains, chains, contributions, unbiased_shares
 from sfumato.mechanisms.channels import Channel
-from sfumato.mechanisms.channels.kernel import Kernel, times
+from sfumato.mechanisms.channels.kernel import Kernel, multiply_bands
 from sfumato.mechanisms.channels.window import Window
 
 Floats = NDArray[np.float64]
@@ -90,7 +90,7 @@ class Tridiagonal:
         return float((self.channel.unfilter_bands[1] / self.channel.scales).max())
 
     def cells(self, observed: Floats) -> Floats:
-        return times(self.channel.unfilter_bands**2, observed / self.channel.scales**2)
+        return multiply_bands(self.channel.unfilter_bands**2, observed / self.channel.scales**2)
 
     def cdf(self, observed: Floats) -> Floats:
         """Up to k: 1 before k, 1 − t/s_k at k and t/s_{k+1} after it, with t beside the diagonal of T."""
@@ -124,7 +124,7 @@ class Spiked:
         return float(max(np.abs(1 - self.corner).max(), beside.max(initial=0.0)) / abs(self.spike))
 
     def cells(self, observed: Floats) -> Floats:
-        before, after = self._faded(observed, 2)
+        before, after = self._fade(observed, 2)
         beside = np.zeros(len(observed))
         beside[1:] += self.up**2 * before[:-1]
         beside[:-1] += self.down**2 * after[1:]
@@ -135,8 +135,8 @@ class Spiked:
 
         With r and β the factors of rows k and k + 1, c = r (1 − e)(1 − β) / (1 − rβ) and y = −β (1 − e − c).
         """
-        before, after = self._faded(observed, 2)
-        once, _ = self._faded(observed, 1)
+        before, after = self._fade(observed, 2)
+        once, _ = self._fade(observed, 1)
         edge = self.up * (1 - self.spike) * (1 - self.down) / (1 - self.up * self.down)
         beyond = self.down * (1 - self.spike - edge)
         squares = np.cumsum(observed)
@@ -144,10 +144,10 @@ class Spiked:
         squares[:-1] += (beyond / self.spike) ** 2 * after[1:]
         return squares
 
-    def _faded(self, observed: Floats, power: int) -> tuple[Floats, Floats]:
+    def _fade(self, observed: Floats, power: int) -> tuple[Floats, Floats]:
         """What lies here and before, and here and after, each discounted by the factors on the way."""
-        after = discounted(observed[::-1].copy(), self.down[::-1] ** power)[::-1]
-        return discounted(observed, self.up**power), after
+        after = discount(observed[::-1].copy(), self.down[::-1] ** power)[::-1]
+        return discount(observed, self.up**power), after
 
 
 @compiled
@@ -160,7 +160,7 @@ def pivots(diagonal: np.ndarray, beside: np.ndarray) -> np.ndarray:
 
 
 @compiled
-def discounted(amounts: np.ndarray, factors: np.ndarray) -> np.ndarray:
+def discount(amounts: np.ndarray, factors: np.ndarray) -> np.ndarray:
     """Each amount plus the sum before it times the factor between them."""
     found = amounts.copy()
     for i in range(1, len(amounts)):

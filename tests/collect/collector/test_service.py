@@ -142,10 +142,10 @@ def test_a_weak_token_is_refused(token: str) -> None:
         ("GET", "/api/surveys/nobody/reports", 405, "this address does not take GET"),
         ("POST", "/s/age", 405, "this address does not take POST"),
         ("GET", "/s/No!", 404, "there is no survey with this name"),
-        ("GET", "/assets/none.js", 404, "there is no such file"),
+        ("GET", "/assets/none.js", 404, "the file does not exist"),
         ("GET", "/assets/..%2fservice.py", 404, "there is nothing at this address"),
-        ("GET", "/assets/%2e%2e", 404, "there is no such file"),
-        ("GET", "/assets/service.py", 404, "there is no such file"),
+        ("GET", "/assets/%2e%2e", 404, "the file does not exist"),
+        ("GET", "/assets/service.py", 404, "the file does not exist"),
     ],
 )
 def test_wrong_addresses_and_methods_get_a_sentence(

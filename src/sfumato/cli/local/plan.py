@@ -13,7 +13,7 @@ from sfumato.cli.show import print_json, say
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from sfumato.collect.planning import Plan
+    from sfumato.collect.planning import SurveyPlan
 
 EXAMPLE = "sfumato local plan --size 100 --epsilon 0.5 --error 0.01"
 QUANTITIES = {"cell": "share of people with any one value", "cdf": "share of people up to any value", "mean": "mean"}
@@ -68,7 +68,7 @@ def _plan(
     error: float | None,
     reports: int | None,
     **more: Any,
-) -> Plan:
+) -> SurveyPlan:
     from sfumato.collect.planning import Planner
     from sfumato.collect.survey import read_survey
     from sfumato.errors import ParameterError

@@ -31,7 +31,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sfumato.collect.collector import refuse_missing
 from sfumato.errors import DataError, ParameterError
 
-PATIENCE = 30
+TIMEOUT = 30
 """Seconds to wait for other writers, or for a connection."""
 MAKING_TABLES = int.from_bytes(b"Sfum", "big")
 """The lock that servers of one PostgreSQL database take before they look for tables."""
@@ -94,14 +94,14 @@ def parse_database(database: Path | str) -> URL:
 def refuse_absent(url: URL) -> None:
     """An SQLite file that is not there."""
     if url.get_backend_name() == "sqlite" and not Path(str(url.database)).is_file():
-        raise ParameterError(f"{url.database}: there is no such file; expected the database of a collector")
+        raise ParameterError(f"{url.database}: the file does not exist; expected the database of a collector")
 
 
 def open_engine(url: URL) -> Engine:
     """A pool of connections to a database whose tables are there."""
     engine = _open_sqlite(url) if url.get_backend_name() == "sqlite" else _open_postgresql(url)
     try:
-        with sentences(url), writing(engine) as connection:
+        with translate_errors(url), begin_write(engine) as connection:
             if engine.dialect.name == "postgresql":
                 connection.execute(select(func.pg_advisory_xact_lock(MAKING_TABLES)))
             METADATA.create_all(connection)
@@ -115,13 +115,13 @@ def _open_sqlite(url: URL) -> Engine:
     with suppress(OSError):
         # For its owner alone; whatever is in the way is told by SQLite.
         Path(str(url.database)).touch(mode=0o600)
-    engine = create_engine(url, hide_parameters=True, connect_args={"timeout": PATIENCE})
+    engine = create_engine(url, hide_parameters=True, connect_args={"timeout": TIMEOUT})
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _: Any) -> None:
         # Python's own transactions begin too late to lock before the first read.
         connection.isolation_level = None
-        for setting in ("journal_mode=WAL", "synchronous=FULL", f"busy_timeout={PATIENCE * 1000}"):
+        for setting in ("journal_mode=WAL", "synchronous=FULL", f"busy_timeout={TIMEOUT * 1000}"):
             connection.execute(f"PRAGMA {setting}").close()
 
     @event.listens_for(engine, "begin")
@@ -133,21 +133,21 @@ def _open_sqlite(url: URL) -> Engine:
 
 
 def _open_postgresql(url: URL) -> Engine:
-    waiting = {} if "connect_timeout" in url.query else {"connect_timeout": PATIENCE}
+    waiting = {} if "connect_timeout" in url.query else {"connect_timeout": TIMEOUT}
     return create_engine(
         url, hide_parameters=True, pool_pre_ping=True, isolation_level="READ COMMITTED", connect_args=waiting
     )
 
 
 @contextmanager
-def writing(engine: Engine) -> Iterator[Connection]:
+def begin_write(engine: Engine) -> Iterator[Connection]:
     """A transaction that may write; it is committed when this returns, and undone if anything is raised."""
     with engine.connect().execution_options(**{WRITING: True}) as connection, connection.begin():
         yield connection
 
 
 @contextmanager
-def sentences(url: URL) -> Iterator[None]:
+def translate_errors(url: URL) -> Iterator[None]:
     """What a database complains about, in one line and without its password."""
     try:
         yield

@@ -171,7 +171,7 @@ class Collector:
     def _file(self, name: str) -> Response:
         """One of the files that were there when the service started, by its plain name."""
         if name not in self._files:
-            raise RefusedError(404, "there is no such file")
+            raise RefusedError(404, "the file does not exist")
         kind = TYPES[Path(name).suffix]
         return Response(self._files[name], headers={"cache-control": "no-cache"}, media_type=kind)
 

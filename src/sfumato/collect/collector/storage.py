@@ -24,12 +24,12 @@ from sfumato.collect.collector.database import (
     COUNTS,
     REPORTS,
     SURVEYS,
+    begin_write,
     open_engine,
     parse_database,
     refuse_absent,
-    sentences,
     spell,
-    writing,
+    translate_errors,
 )
 from sfumato.collect.survey import Survey
 from sfumato.errors import DataError
@@ -84,7 +84,7 @@ class Storage:
         """Store a survey; whether it is new. Another one under its name is a conflict."""
         row = {"name": survey.name, "spec": json.dumps(survey.spec())}
         insert = self._dialect.insert(SURVEYS).on_conflict_do_nothing().returning(SURVEYS.c.name)
-        with sentences(self._url), self._turn, writing(self._engine) as connection:
+        with translate_errors(self._url), self._turn, begin_write(self._engine) as connection:
             if connection.execute(insert, row).first():
                 return True
         stored = self.survey(survey.name)
@@ -94,7 +94,7 @@ class Storage:
 
     def survey(self, name: str) -> Survey | None:
         """The survey with a name, if there is one."""
-        with sentences(self._url), self._engine.begin() as connection:
+        with translate_errors(self._url), self._engine.begin() as connection:
             spec = connection.scalar(select(SURVEYS.c.spec).where(SURVEYS.c.name == name))
         return None if spec is None else Survey.parse(json.loads(spec))
 
@@ -107,7 +107,7 @@ class Storage:
             .group_by(SURVEYS.c.name, SURVEYS.c.spec)
             .order_by(SURVEYS.c.name)
         )
-        with sentences(self._url), self._engine.begin() as connection:
+        with translate_errors(self._url), self._engine.begin() as connection:
             rows = connection.execute(query).all()
         return [(Survey.parse(json.loads(spec)), int(reports)) for spec, reports in rows]
 
@@ -115,7 +115,7 @@ class Storage:
         """Count the reports of a batch that are new, durably; an id with another value refuses all of it."""
         sent = list(reports)
         values = _by_id(sent)
-        with sentences(self._url), self._turn, writing(self._engine) as connection:
+        with translate_errors(self._url), self._turn, begin_write(self._engine) as connection:
             new = self._insert(connection, survey, values)
             _refuse_changed(connection, survey, values, values.keys() - new)
             self._count(connection, survey, Counter(values[key] for key in new))
@@ -142,7 +142,7 @@ class Storage:
     def counts(self, survey: str) -> dict[int, int]:
         """How often each value was reported, in rising order; values that were not are left out."""
         query = select(COUNTS.c.value, COUNTS.c.count).where(COUNTS.c.survey == survey).order_by(COUNTS.c.value)
-        with sentences(self._url), self._engine.begin() as connection:
+        with translate_errors(self._url), self._engine.begin() as connection:
             return dict(connection.execute(query).all())
 
     def histogram(self, survey: Survey) -> NDArray[np.int64]:

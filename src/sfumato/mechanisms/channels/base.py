@@ -23,13 +23,13 @@ from sfumato.privacy.loss import exact
 
 Floats = NDArray[np.float64]
 
-LARGEST_SIZE = 2**31 - 1
-SMALLEST_EPSILON = Fraction(1, 10**12)
-SMALLEST = 1e-290
+MAX_SIZE = 2**31 - 1
+MIN_EPSILON = Fraction(1, 10**12)
+MIN_EXPECTED = 1e-290
 """Expected shares of reports are taken to be at least this, so that no quotient leaves the floating-point range."""
 
 
-def stated(epsilon: Fraction) -> float:
+def state_epsilon(epsilon: Fraction) -> float:
     """ε as a claim states it: the nearest number that, as it is spelled, is not below."""
     nearest = float(epsilon)
     return nearest if Fraction(str(nearest)) >= epsilon else math.nextafter(nearest, math.inf)
@@ -49,9 +49,9 @@ class Channel(ABC):
     epsilon: float | Fraction
 
     def __post_init__(self) -> None:
-        if isinstance(self.size, bool) or not isinstance(self.size, int) or not 0 < self.size <= LARGEST_SIZE:
-            raise ParameterError(f"the number of values is {self.size!r}; expected from 1 to {LARGEST_SIZE:,}")
-        if self.exact_epsilon < SMALLEST_EPSILON:
+        if isinstance(self.size, bool) or not isinstance(self.size, int) or not 0 < self.size <= MAX_SIZE:
+            raise ParameterError(f"the number of values is {self.size!r}; expected from 1 to {MAX_SIZE:,}")
+        if self.exact_epsilon < MIN_EPSILON:
             raise ParameterError(f"epsilon is {float(self.exact_epsilon):g}; below 1e-12 reports say nothing")
 
     @cached_property
@@ -98,7 +98,7 @@ class Channel(ABC):
 
     def gains(self, shares: Floats, reported: Floats) -> Floats:
         """g = G(q / pG): by what factor a Bayesian update with `reported` multiplies each of `shares`."""
-        return self.gather(reported / np.maximum(self.spread(shares), SMALLEST))
+        return self.gather(reported / np.maximum(self.spread(shares), MIN_EXPECTED))
 
     def update(self, shares: Floats, reported: Floats) -> Floats:
         """One Bayesian update: p_i Σ_j q_j G_ij / (pG)_j, what `reported` makes of the belief `shares`."""

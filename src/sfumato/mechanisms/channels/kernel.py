@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.compiled import compiled
-from sfumato.mechanisms.channels.base import SMALLEST, Channel, stated
+from sfumato.mechanisms.channels.base import MIN_EXPECTED, Channel, state_epsilon
 from sfumato.privacy.claims import LocalDP
 
 Floats = NDArray[np.float64]
@@ -66,7 +66,7 @@ def gains_into(
     """g = G(q / pG) for one distribution; `room` is as long, to work in."""
     filter_into(room, shares, decay)
     for j in range(len(shares)):
-        gains[j] = reported[j] / max(scales[j] * room[j] + spike * shares[j], SMALLEST)
+        gains[j] = reported[j] / max(scales[j] * room[j] + spike * shares[j], MIN_EXPECTED)
         room[j] = scales[j] * gains[j]
     if spike == 0.0:
         filter_into(gains, room, decay)
@@ -92,7 +92,7 @@ def _filter_rows(found: np.ndarray, amounts: np.ndarray, decay: float) -> None:
         filter_into(found[row], amounts[row], decay)
 
 
-def filtered(amounts: Floats, decay: float) -> Floats:
+def filter_axis(amounts: Floats, decay: float) -> Floats:
     """Σ_h α^|i−h| amounts_h for every i, along the last axis."""
     whole = np.ascontiguousarray(amounts, dtype=np.float64)
     found = np.empty_like(whole)
@@ -138,7 +138,9 @@ class Kernel(Channel):
 
     @property
     def claim(self) -> LocalDP:
-        return LocalDP(epsilon=stated(self.exact_epsilon * (self.size - 1)), per_step=stated(self.exact_epsilon))
+        return LocalDP(
+            epsilon=state_epsilon(self.exact_epsilon * (self.size - 1)), per_step=state_epsilon(self.exact_epsilon)
+        )
 
     @cached_property
     def unfilter_bands(self) -> Floats:
@@ -166,20 +168,20 @@ class Kernel(Channel):
         return found
 
     def spread(self, shares: Floats) -> Floats:
-        return np.asarray(self.scales * filtered(shares, self.decay) + self.spike * shares)
+        return np.asarray(self.scales * filter_axis(shares, self.decay) + self.spike * shares)
 
     def gather(self, amounts: Floats) -> Floats:
-        return filtered(self.scales * amounts, self.decay) + self.spike * amounts
+        return filter_axis(self.scales * amounts, self.decay) + self.spike * amounts
 
     def invert(self, shares: Floats) -> Floats:
         """From (K + e/s) p = q/s, times T: (1 + T e/s) p = T (q/s)."""
-        return self._solved(times(self.unfilter_bands, shares / self.scales), 1.0, self.spike / self.scales)
+        return self._solve(multiply_bands(self.unfilter_bands, shares / self.scales), 1.0, self.spike / self.scales)
 
     def contributions(self, amounts: Floats) -> Floats:
         """From (K s + e) h = f, times T: (s + T e) h = T f."""
-        return self._solved(times(self.unfilter_bands, amounts), self.scales, np.full(self.size, self.spike))
+        return self._solve(multiply_bands(self.unfilter_bands, amounts), self.scales, np.full(self.size, self.spike))
 
-    def _solved(self, right: Floats, diagonal: float | Floats, spikes: Floats) -> Floats:
+    def _solve(self, right: Floats, diagonal: float | Floats, spikes: Floats) -> Floats:
         """x of (diagonal + T spikes) x = right, along the last axis."""
         if not self.spike:
             return right / diagonal
@@ -190,7 +192,7 @@ class Kernel(Channel):
         return np.asarray(solve_banded((1, 1), bands, right.reshape(-1, self.size).T).T.reshape(right.shape))
 
 
-def times(bands: Floats, amounts: Floats) -> Floats:
+def multiply_bands(bands: Floats, amounts: Floats) -> Floats:
     """A matrix of three diagonals, laid out as for `solve_banded`, times vectors along the last axis."""
     product = np.asarray(bands[1] * amounts)
     product[..., :-1] += bands[0, 1:] * amounts[..., 1:]

@@ -15,14 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import ParameterError
-from sfumato.mechanisms.channels.base import stated
+from sfumato.mechanisms.channels.base import state_epsilon
 from sfumato.mechanisms.channels.kernel import Kernel
 from sfumato.mechanisms.noise import Source
 from sfumato.mechanisms.noise.digits import draw_below
 from sfumato.mechanisms.noise.geometric import draw_geometric
 from sfumato.privacy.claims import LocalDP
 
-MOST_EPSILON = 20
+MAX_EPSILON = 20
 ROUNDINGS = 1e-14
 
 
@@ -41,9 +41,9 @@ class RoundedLaplace(Kernel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.exact_epsilon > MOST_EPSILON:
+        if self.exact_epsilon > MAX_EPSILON:
             raise ParameterError(
-                f"epsilon is {float(self.exact_epsilon):g} per step; at more than {MOST_EPSILON}, rounded Laplace "
+                f"epsilon is {float(self.exact_epsilon):g} per step; at more than {MAX_EPSILON}, rounded Laplace "
                 "noise leaves values as they are; use geometric"
             )
 
@@ -64,13 +64,13 @@ class RoundedLaplace(Kernel):
 
     @property
     def claim(self) -> LocalDP:
-        steps, per_step = self.size - 1, stated(self.exact_epsilon)
+        steps, per_step = self.size - 1, state_epsilon(self.exact_epsilon)
         if not steps:
             return LocalDP(epsilon=0.0, per_step=per_step)
         first = math.log1p(2 * math.expm1(float(self.exact_epsilon) / 2))
         # Raised by more than the few roundings can take away, so that the claim is never below what holds.
         whole = (float(self.exact_epsilon) * (steps - 1) + first) * (1 + ROUNDINGS)
-        return LocalDP(epsilon=min(whole, stated(self.exact_epsilon * steps)), per_step=per_step)
+        return LocalDP(epsilon=min(whole, state_epsilon(self.exact_epsilon * steps)), per_step=per_step)
 
     def _draw(self, values: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
         count = len(values)

@@ -16,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.mechanisms.channels.base import Channel, stated
+from sfumato.mechanisms.channels.base import Channel, state_epsilon
 from sfumato.mechanisms.noise import Source
 from sfumato.mechanisms.noise.digits import MORE_THAN_LN_2, WORD, Digits, decimal, draw_below, draw_coins
 from sfumato.privacy.claims import LocalDP
@@ -67,7 +67,7 @@ class Window(Channel):
 
     @property
     def claim(self) -> LocalDP:
-        return LocalDP(epsilon=stated(self.exact_epsilon) if self.size > 1 else 0.0)
+        return LocalDP(epsilon=state_epsilon(self.exact_epsilon) if self.size > 1 else 0.0)
 
     @cached_property
     def chances(self) -> tuple[float, float]:
@@ -86,12 +86,12 @@ class Window(Channel):
 
     def spread(self, shares: Floats) -> Floats:
         around = [(0, 0)] * (shares.ndim - 1) + [(2 * self.reach, 2 * self.reach)]
-        return self._weighed(np.pad(shares, around) if self.reach else shares)
+        return self._weigh(np.pad(shares, around) if self.reach else shares)
 
     def gather(self, amounts: Floats) -> Floats:
-        return self._weighed(amounts)
+        return self._weigh(amounts)
 
-    def _weighed(self, amounts: Floats) -> Floats:
+    def _weigh(self, amounts: Floats) -> Floats:
         """Each `width` amounts in a row, weighed as near, with all the others as far."""
         near, far = self.chances
         within = amounts

@@ -18,8 +18,8 @@ const WORD = 64n;
 const ONES = (1n << WORD) - 1n;
 const FINE = 1024n;
 const SPARE = 64n;
-const MOST_VALUES = 2 ** 31 - 1;
-const LARGEST_EPSILON = 10n ** 6n;
+const MAX_VALUES = 2 ** 31 - 1;
+const MAX_EPSILON = 10n ** 6n;
 // The error of `decayed`, in units of its last digit, and what one more multiplication by such a number adds to it.
 const SLACK = 2n;
 const SLACK_OF_PRODUCT = SLACK + 1n;
@@ -112,8 +112,8 @@ function isAtMost(law, k, drawn, takeWords) {
 
 // The parts of a draw, coarsest first. One table suffices unless ε is so small that it would be long.
 function makeLaws(size, epsilon) {
-  if (!Number.isInteger(size) || size < 1 || size > MOST_VALUES) {
-    throw new RangeError(`the number of values is ${size}; expected a whole number from 1 to ${MOST_VALUES}`);
+  if (!Number.isInteger(size) || size < 1 || size > MAX_VALUES) {
+    throw new RangeError(`the number of values is ${size}; expected a whole number from 1 to ${MAX_VALUES}`);
   }
   let [numerator, denominator] = parseEpsilon(epsilon);
   const fine = [];
@@ -131,7 +131,7 @@ export function parseEpsilon(epsilon) {
   const [numerator, denominator] = over
     ? [BigInt(over), BigInt(under)]
     : [BigInt((whole ?? "0") + part), 10n ** BigInt(part.length)];
-  if (numerator === 0n || denominator === 0n || numerator > LARGEST_EPSILON * denominator) {
+  if (numerator === 0n || denominator === 0n || numerator > MAX_EPSILON * denominator) {
     throw new RangeError(`epsilon is ${epsilon}; expected a number above 0 and at most 1,000,000, such as "1/2"`);
   }
   const common = commonDivisor(numerator, denominator);

@@ -4,12 +4,12 @@ import { count, fixed, frame, bars, make, percent, redrawn, shape, whole } from 
 import { element, spellEpsilon } from "./page.js";
 
 const HEIGHT = 260;
-const MOST_ROWS = 2000;
-const WIDEST_WHISKER = 5;
+const MAX_ROWS = 2000;
+const MAX_WHISKER = 5;
 // Where bars are narrower than this, lines would hide them; intervals are then pale columns behind.
-const ROOM_FOR_LINES = 7;
+const MIN_SLOT_FOR_LINES = 7;
 // Intervals much longer than the bars would squeeze these flat; they are cut off at this multiple of the longest bar.
-const MOST_ABOVE_BARS = 3;
+const MAX_ABOVE_BARS = 3;
 
 let results = null;
 let scale = null;
@@ -76,13 +76,13 @@ function forgedWeight(moves, reports) {
 function showTable() {
   const hundredths = (share) => (100 * share).toFixed(2);
   const interval = ({ low, high }) => `${hundredths(low)} – ${hundredths(high)}`;
-  const rows = results.cells.slice(0, MOST_ROWS).map((cell, i) => make("tr", {},
+  const rows = results.cells.slice(0, MAX_ROWS).map((cell, i) => make("tr", {},
     make("th", { scope: "row" }, whole.format(cell.value)),
     make("td", {}, hundredths(cell.share)), make("td", {}, interval(cell)),
     make("td", {}, hundredths(results.cdf[i].share)), make("td", {}, interval(results.cdf[i]))));
   element("rows").replaceChildren(...rows);
-  element("rows-note").textContent = results.cells.length > MOST_ROWS
-    ? `The first ${count.format(MOST_ROWS)} of ${count.format(results.cells.length)} answers; the file holds all.` : "";
+  element("rows-note").textContent = results.cells.length > MAX_ROWS
+    ? `The first ${count.format(MAX_ROWS)} of ${count.format(results.cells.length)} answers; the file holds all.` : "";
 }
 
 function draw() {
@@ -93,11 +93,11 @@ function draw() {
 function drawShares() {
   const { cells } = results;
   const [longest, highest] = ["share", "high"].map((key) => largest(cells, key));
-  const top = Math.min(1, highest * 1.05, longest * MOST_ABOVE_BARS);
+  const top = Math.min(1, highest * 1.05, longest * MAX_ABOVE_BARS);
   const label = `Bars: the estimated share of people with each answer, from ${scale.low} to ${scale.high}. The table below holds all figures.`;
   const chart = frame({ holder: element("shares"), height: HEIGHT, ...scale, top, label });
   charts.shares = { ...chart, cells };
-  const narrow = chart.slot < ROOM_FOR_LINES;
+  const narrow = chart.slot < MIN_SLOT_FOR_LINES;
   if (narrow) chart.root.append(columns(chart, cells));
   chart.root.append(bars(chart, cells.map(({ value, share }) => [value, share]), "bars"));
   if (!narrow) chart.root.append(whiskers(chart, cells, top));
@@ -114,7 +114,7 @@ function columns({ x, y, slot }, cells) {
 }
 
 function whiskers({ x, y, slot }, cells, top) {
-  const half = Math.min(WIDEST_WHISKER, slot / 3);
+  const half = Math.min(MAX_WHISKER, slot / 3);
   const parts = cells.filter(({ low, high }) => high > low).map(({ value, low, high }) => {
     const [at, from, to] = [x(value), y(Math.max(0, low)), y(high)].map(fixed);
     const end = (share, place) => (share > 0 && share <= top ? `M${fixed(x(value) - half)} ${place}h${fixed(2 * half)}` : "");

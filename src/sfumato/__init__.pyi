@@ -43,7 +43,7 @@ from .privacy.requirements import TCloseness as TCloseness
 from .publish.publication import publish_to as publish_to
 from .release import Release as Release
 from .release import read_published as read_published
-from .report import write_report as write_report
+from .report.frontier.page import write_report as write_report
 from .samples.town import residents as residents
 from .schema import Schema as Schema
 from .trials.frontier import Frontier as Frontier

@@ -20,6 +20,7 @@ from sfumato.samples.town import SCHEMA_PATH, residents
 from sfumato.schema import Schema
 from sfumato.trials import frontier as trials
 from sfumato.trials.frontier import STORE_NAME
+from sfumato.trials.frontier_document import FrontierDocument
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,18 +31,18 @@ REPORT = ["frontier.csv", "frontier.json", "frontier.png", "frontier.svg", "repo
 WRITTEN = sorted([*REPORT, "measures.json", "release", "trials.jsonl"])
 
 
-def quick_report(document: dict[str, Any], folder: Path) -> list[Path]:
+def quick_report(document: FrontierDocument, folder: Path) -> list[Path]:
     """The files of a report without the drawing."""
     folder.mkdir(exist_ok=True)
     for name in REPORT:
-        (folder / name).write_text(json.dumps(document["recommendation"]))
+        (folder / name).write_text(json.dumps(document.spec()["recommendation"]))
     return [folder / name for name in REPORT]
 
 
 @pytest.fixture
 def frontier(run: Run, people: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Try Anatomy alone, which is quick, and the end points, into the folder out."""
-    monkeypatch.setattr("sfumato.report.write", quick_report)
+    monkeypatch.setattr("sfumato.report.frontier.page.write", quick_report)
     fixed = ("--method", "anatomy", "--max-query-error", "0.17", "--allow-exact", "--workers", "1", "-o", "out")
 
     def run_frontier(*options: str) -> Outcome:

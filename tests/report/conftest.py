@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .document import frontier_document
+from .document import frontier_document, typed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,16 +19,16 @@ def document() -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def nasty_page() -> str:
-    from sfumato.report.page import render
+    from sfumato.report.frontier.page import page
 
-    return render(frontier_document(nasty=True))
+    return page(typed(frontier_document(nasty=True)))
 
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the files of a report."""
-    from sfumato.report import write
+    from sfumato.report.frontier.page import write
 
     path = tmp_path_factory.mktemp("report") / "new" / "folder"
-    write(frontier_document(), path)
+    write(typed(frontier_document()), path)
     return path

@@ -11,6 +11,10 @@ from itertools import product
 from random import Random
 from typing import Any
 
+from sfumato.measures.verdict import Mark
+from sfumato.trials.document import MeasureEntry
+from sfumato.trials.frontier_document import FrontierDocument, RecommendationEntry, RefusedEntry, TableEntry, TrialEntry
+
 NASTY = """</script><b>&"'<img src=x onerror="window.harmed=1"><!--<script>window.harmed=2</script>{{7*7}}"""
 
 SHARES = [
@@ -161,6 +165,25 @@ def frontier_document(*, nasty: bool = False, refine: int = 1) -> dict[str, Any]
     return document
 
 
+def typed(document: dict[str, Any]) -> FrontierDocument:
+    """The document that has these plain values."""
+    measures = {
+        name: MeasureEntry(**about | {"scale": tuple(Mark(**mark) for mark in about["scale"])})
+        for name, about in document["measures"].items()
+    }
+    chosen = document["recommendation"]
+    return FrontierDocument(
+        **document
+        | {
+            "table": TableEntry(**document["table"]),
+            "measures": measures,
+            "trials": tuple(TrialEntry(**trial) for trial in document["trials"]),
+            "refused": tuple(RefusedEntry(**one) for one in document["refused"]),
+            "recommendation": RecommendationEntry.of(chosen) if chosen else None,
+        }
+    )
+
+
 def settings(refine: int) -> list[tuple[str, str, float, str]]:
     """(series, parameter, value, claim) in the order a grid would try them."""
     steps = [1 + step / refine for step in range(refine)]
@@ -203,6 +226,7 @@ def trial(random: Random, series: str, name: str, value: float, claim: str, reco
         "claim": claim,
         "endpoint": False,
         "measures": figures(strength, wasted, recoding),
+        "intervals": {},
         "seconds": round(random.uniform(0.2, 1.5), 2),
     }
 
@@ -269,6 +293,7 @@ def endpoint(name: str, label: str, claim: str, measures: dict[str, Any]) -> dic
         "claim": claim,
         "endpoint": True,
         "measures": measures,
+        "intervals": {},
         "seconds": 0.01,
     }
 

@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 
 from sfumato.errors import DataError
-from sfumato.report import write
-from sfumato.report.files import trial_table
+from sfumato.report.frontier.page import trial_table, write
 
-from .document import frontier_document
+from .document import frontier_document, typed
 
 NAMES = {"report.html", "frontier.json", "frontier.csv", "frontier.png", "frontier.svg"}
 
@@ -65,7 +64,7 @@ def test_the_table_has_a_line_for_each_trial(folder: Path) -> None:
 def test_awkward_text_survives_the_table() -> None:
     document = frontier_document(nasty=True)
     document["trials"][3]["label"] = 'a, "quoted"\nlabel'
-    lines = list(csv.DictReader(trial_table(document).splitlines(keepends=True)))
+    lines = list(csv.DictReader(trial_table(typed(document)).splitlines(keepends=True)))
     assert lines[3]["label"] == 'a, "quoted"\nlabel'
     assert [line["claim"] for line in lines] == [trial["claim"] for trial in document["trials"]]
 
@@ -73,7 +72,7 @@ def test_awkward_text_survives_the_table() -> None:
 def test_nothing_is_written_when_something_cannot_be_drawn(tmp_path: Path, document: dict[str, Any]) -> None:
     document["trials"][0]["measures"]["p_loss"] = float("inf")
     with pytest.raises(DataError):
-        write(document, tmp_path / "out")
+        write(typed(document), tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
@@ -81,14 +80,14 @@ def test_a_failed_rename_leaves_the_old_file_and_no_rest(
     tmp_path: Path, document: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from sfumato import files as placing
-    from sfumato.report import files
+    from sfumato.report.frontier import page
 
     (tmp_path / "report.html").write_text("old")
-    monkeypatch.setattr(files, "compose", lambda *_: "new")
-    monkeypatch.setattr(files, "draw", lambda chart, kind: b"picture")
+    monkeypatch.setattr(page, "compose", lambda *_: "new")
+    monkeypatch.setattr(page, "draw", lambda chart, kind: b"picture")
     monkeypatch.setattr(placing.os, "replace", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
     with pytest.raises(OSError, match="disk full"):
-        write(document, tmp_path)
+        write(typed(document), tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
     assert (tmp_path / "report.html").read_text() == "old"
 
@@ -96,7 +95,7 @@ def test_a_failed_rename_leaves_the_old_file_and_no_rest(
 def test_importing_the_package_loads_no_drawing_library() -> None:
     source = Path(__file__).resolve().parents[2] / "src"
     program = (
-        f"import sys; sys.path.insert(0, {str(source)!r}); import sfumato.report; "
+        f"import sys; sys.path.insert(0, {str(source)!r}); import sfumato.report.files; "
         "print([name for name in ('altair', 'vl_convert', 'jinja2') if name in sys.modules])"
     )
     answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -11,7 +11,8 @@ import pytest
 
 from sfumato.data.flows import Flows
 from sfumato.data.places import Places
-from sfumato.report.map import REACHES, draw_map
+from sfumato.report.map.page import draw_map
+from sfumato.report.map.points import REACHES
 
 from .browser import Browser, needs_browser
 from .test_map import NASTY, counts_by, figures_by, grid, grid_flows, reshuffled, rhode_island, squares

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from sfumato.report.numbers import NumberStyle, axis_unit, plain, unit
+from sfumato.report.numbers import NumberStyle, axis_unit, format_unit, plain
 
-PLAIN = {"unit": "nats"}
-SHARE = {"unit": "share of people"}
+PLAIN = "nats"
+SHARE = "share of people"
 
 
 @pytest.mark.parametrize(
-    ("measure", "values", "value", "text"),
+    ("unit", "values", "value", "text"),
     [
         (PLAIN, [0.2, 0.31, None, 0.0], 0.31234, "0.312"),
         (PLAIN, [0.2, 0.31], 12.5, "12.500"),
@@ -32,9 +32,9 @@ SHARE = {"unit": "share of people"}
     ],
 )
 def test_a_value_is_written_in_the_style_of_its_column(
-    measure: dict[str, str], values: list[float | None], value: float | None, text: str
+    unit: str, values: list[float | None], value: float | None, text: str
 ) -> None:
-    assert NumberStyle.of(measure, values).text(value) == text
+    assert NumberStyle.of(unit, values).text(value) == text
 
 
 def test_reference_values_are_written_shortly() -> None:
@@ -47,6 +47,12 @@ def test_reference_values_are_written_shortly() -> None:
 
 
 def test_a_share_names_what_it_is_of() -> None:
-    assert (unit(SHARE), axis_unit(SHARE)) == ("of people", "% of people")
-    assert (unit(PLAIN), axis_unit(PLAIN)) == ("nats", "nats")
-    assert axis_unit({"unit": "share"}) == "share"
+    assert (format_unit(SHARE), axis_unit(SHARE)) == ("of people", "% of people")
+    assert (format_unit(PLAIN), axis_unit(PLAIN)) == ("nats", "nats")
+    assert axis_unit("share") == "share"
+
+
+def test_a_repeated_value_has_its_interval_in_words() -> None:
+    style = NumberStyle.of(PLAIN, [0.2, 0.31])
+    assert style.with_interval(0.2, (0.1, 0.3)) == "0.200 (0.100 to 0.300)"
+    assert (style.with_interval(0.2, None), style.interval(None)) == ("0.200", "")

@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
-from sfumato.report.page import range_text, render
-from sfumato.report.shell import created_text
+from sfumato.report.frontier.page import format_range
+from sfumato.report.frontier.page import page as render
+from sfumato.report.shell import format_moment
+from sfumato.trials.document import MeasureEntry
 
-from .document import NASTY, frontier_document
+from .document import NASTY, frontier_document, typed
 
 
 class Outline(HTMLParser):
@@ -181,7 +183,7 @@ def test_a_document_with_little_in_it_can_be_shown() -> None:
         trial.update(seconds=None)
     document["table"].update(from_data={}, sensitive_shares=[], unique_share=None)
     document |= {"recommendation": None, "refused": [], "efficient": {}}
-    page = Outline(render(document)).text
+    page = Outline(render(typed(document))).text
     assert "No release is recommended." in page
     assert "Caution" not in page
     assert "refused" not in page
@@ -192,13 +194,17 @@ def test_limits_are_worded_with_either_spelling() -> None:
     document = frontier_document()
     document["recommendation"]["constraints"] = {"breach": 0.5, "min_empirical_privacy": 0.3}
     assert "among releases with breach increase at most 0.5 ratio and empirical privacy at least 30%." in (
-        Outline(render(document)).text
+        Outline(render(typed(document))).text
     )
 
 
 def test_ranges_and_moments_in_words() -> None:
-    assert range_text({"unit": "rows", "range": [1, None]}) == "1 or more"
-    assert range_text({"unit": "ratio", "range": [-1, 2.5]}) == "−1 to 2.5"
-    assert range_text({"unit": "ratio", "range": [None, 2]}) == "up to 2"
-    assert range_text({"unit": "ratio", "range": [None, None]}) == "any number"
-    assert created_text("2026-01-05T07:03:00+00:00") == "5 January 2026, 07:03 UTC"
+    def words(*ends: float | None) -> str:
+        about = {"title": "", "direction": "lower", "family": "shape", "sentence": ""}
+        return format_range(MeasureEntry(unit="rows", range=ends, **about))
+
+    assert words(1, None) == "1 or more"
+    assert words(-1, 2.5) == "−1 to 2.5"
+    assert words(None, 2) == "up to 2"
+    assert words(None, None) == "any number"
+    assert format_moment("2026-01-05T07:03:00+00:00") == "5 January 2026, 07:03 UTC"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import pytest
@@ -82,10 +83,10 @@ def test_runs_of_every_setting(flows: Flows) -> None:
     assert [run.label for run in runs if run.paper] == ["empty places dropped, ε = 8.6, δ = 1e-05"]
     assert all(len(run.evaluations) == 2 for run in runs)
     for run in runs:
-        assert run.spec()["measures"]["common_part_town"] is not None
-        assert {one.counts["synthetic"]["people"] for one in run.evaluations} == {flows.total}
+        assert math.isfinite(run.summary()[0]["common_part_town"])
+        assert {one.counts.synthetic.people for one in run.evaluations} == {flows.total}
     again = [one for one in sweep.runs(flows) if one.refused is None]
-    assert [run.spec()["measures"] for run in again] == [run.spec()["measures"] for run in runs]
+    assert [run.summary() for run in again] == [run.summary() for run in runs]
 
 
 def test_the_paper_is_marked_at_its_own_promise_only(flows: Flows) -> None:

@@ -70,7 +70,7 @@ def _tell(study: Study, frontier: Frontier) -> None:
     from sfumato.release import Release
 
     recommendation = frontier.recommend()
-    from sfumato.report import write_report
+    from sfumato.report.frontier.page import write_report
 
     write_report(frontier, study.folder, recommendation)
     quasi = ", ".join(axis.name for axis in frontier.table.schema.quasi)

@@ -66,7 +66,6 @@ def command(
     have one proposed. Finished trials are stored as they end; the same command goes on where an earlier one stopped.
     """
     from sfumato.privacy.ledger import Ledger
-    from sfumato.report import write_report
 
     study, book = Study(folder=output), Ledger(ledger)
     study.check(ours=study.trials.exists())
@@ -76,6 +75,8 @@ def command(
     recommendation = frontier.recommend(
         max_p_loss=max_p_loss, max_breach=max_breach, max_query_error=max_query_error, allow_exact=allow_exact
     )
+    from sfumato.report.frontier.page import write_report
+
     files = write_report(frontier, output, recommendation)
     if schema is None:
         files.append(_keep_proposal(declared, output))

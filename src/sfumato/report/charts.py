@@ -1,8 +1,4 @@
-"""The frontier as a chart: every release by a privacy and a utility measure.
-
-The same chart is written to files and, as a specification, drives the page: there the browser puts other points,
-titles and reference values into it and changes nothing else.
-"""
+"""The look that all charts share, and how they become files. The original of everything is ink or grey."""
 
 from __future__ import annotations
 
@@ -13,37 +9,40 @@ from typing import Any
 import altair as alt
 
 from sfumato.errors import ParameterError
-from sfumato.report import layers
-from sfumato.report.points import axes, check_finite, check_pair, extent, marks_within, pair_rows
 
 FONT = "Segoe UI, Helvetica Neue, Arial, Liberation Sans, sans-serif"
+INK, QUIET, GRID = "#1d2b36", "#5a6872", "#e4e8eb"
+PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#332288", "#999933", "#882255", "#44aa99")
+"""Okabe and Ito's colours without black and yellow, then four of Tol's: all told apart by colour-blind readers."""
+HALO: tuple[dict[str, Any], ...] = ({"stroke": "white", "strokeWidth": 3.5}, {"color": INK})
+"""Words are painted twice, so that they can be read over marks."""
+CAUTION = "Computed on the real data: for the publisher only, not to be published."
 PIXELS_PER_POINT = 2
 
 
-def frontier_chart(document: dict[str, Any], privacy: str, utility: str) -> alt.LayerChart:
-    """Every trial that has both measures; the efficient ones joined, the recommended one ringed."""
-    check_finite(document)
-    check_pair(document, privacy, utility)
-    about = axes(document)
-    rows = pair_rows(document, privacy, utility)
-    across, upwards = extent(rows, "x"), extent(rows, "y")
-    x = layers.position(alt.X, "x", about[privacy], across)
-    y = layers.position(alt.Y, "y", about[utility], upwards)
-    datasets = {
-        "trials": rows,
-        "x_marks": marks_within(about[privacy]["scale"], *across),
-        "y_marks": marks_within(about[utility]["scale"], *upwards),
-    }
-    drawn = [
-        *layers.references(x, y),
-        layers.efficient_line(x, y),
-        *layers.error_bars(x, y),
-        layers.points(document, x, y, [privacy, utility]),
-        layers.ring(x, y),
-        *layers.notes(x, y),
-    ]
-    chart = alt.LayerChart(layer=drawn, datasets=datasets, title=_title(document, rows))
-    return _styled(chart, x_lower=about[privacy]["lower"], y_lower=about[utility]["lower"])
+def style(
+    chart: alt.LayerChart, size: tuple[int, int], title: str, *notes: str, legend: dict[str, Any]
+) -> alt.LayerChart:
+    """A chart in the look of the report. A file can be passed on without the page, so it says itself what it is."""
+    width, height = size
+    sizes = {"labelFontSize": 12, "titleFontSize": 13, "titleFontWeight": 600, "titleColor": INK}
+    lines = {"gridColor": GRID, "domainColor": QUIET, "tickColor": QUIET}
+    heading = {"anchor": "start", "fontSize": 16, "color": INK, "subtitleColor": QUIET, "subtitleFontSize": 12}
+    styled: alt.LayerChart = (
+        chart.properties(width=width, height=height, padding=12)
+        .properties(title=alt.TitleParams(title, subtitle=[CAUTION, *notes], limit=width))
+        .configure(font=FONT, background="white", aria=False)
+        .configure_view(stroke=None)
+        .configure_axis(**sizes, **lines, labelColor=QUIET, titlePadding=10)
+        .configure_legend(**sizes, labelColor=INK, **legend)
+        .configure_title(**heading, subtitlePadding=5, offset=12)
+    )
+    return styled
+
+
+def tooltip(titles: dict[str, str]) -> list[alt.Tooltip]:
+    """What hovering over a mark tells, by field; the field titled `title` stands above the others."""
+    return [alt.Tooltip(f"{field}:N", title=title) for field, title in titles.items()]
 
 
 def save(chart: alt.LayerChart, path: str | Path) -> None:
@@ -63,34 +62,3 @@ def draw(chart: alt.LayerChart, kind: str) -> bytes:
         chart.save(text, format="svg")
         return text.getvalue().encode()
     raise ParameterError(f"charts cannot be saved as {kind!r}; expected png or svg")
-
-
-def _title(document: dict[str, Any], rows: list[dict[str, Any]]) -> alt.TitleParams:
-    """A file can be passed on without the page, so it says itself what it is."""
-    ringed = " The ring marks the recommended release." if any(row["recommended"] for row in rows) else ""
-    return alt.TitleParams(
-        f"{len(rows)} releases of {document['table']['name']}, by privacy and utility",
-        subtitle=[
-            "Computed on the real data: for the publisher only, not to be published.",
-            f"The line joins the efficient releases: no other is at least as good on both and better on one.{ringed}",
-        ],
-        limit=layers.WIDTH,
-    )
-
-
-def _styled(chart: alt.LayerChart, **better_lower: bool) -> alt.LayerChart:
-    ink, quiet = layers.INK, layers.QUIET
-    sizes = {"labelFontSize": 12, "titleFontSize": 13, "titleFontWeight": 600, "titleColor": ink}
-    lines = {"gridColor": layers.GRID, "domainColor": quiet, "tickColor": quiet}
-    title = {"anchor": "start", "fontSize": 16, "color": ink, "subtitleColor": quiet, "subtitleFontSize": 12}
-    params = [alt.param(name=name, value=value) for name, value in better_lower.items()]
-    styled: alt.LayerChart = (
-        chart.add_params(*params)
-        .properties(width=layers.WIDTH, height=layers.HEIGHT, padding=12)
-        .configure(font=FONT, background="white", aria=False)
-        .configure_view(stroke=None)
-        .configure_axis(**sizes, **lines, labelColor=quiet, titlePadding=10)
-        .configure_legend(**sizes, labelColor=ink, symbolSize=90, labelLimit=240)
-        .configure_title(**title, subtitlePadding=5, offset=16)
-    )
-    return styled

@@ -5,13 +5,15 @@ something, and never more digits than help to compare.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
 
+from sfumato.trials.document import Measured, MeasureEntry
+
+HINTS = {"lower": "lower is better", "higher": "higher is better", "none": "no better direction"}
 MISSING = "–"
-MOST_DECIMALS = 6
+MAX_DECIMALS = 6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,14 +24,14 @@ class NumberStyle:
     percent: bool = False
 
     @classmethod
-    def of(cls, measure: dict[str, Any], values: Iterable[float | None]) -> NumberStyle:
+    def of(cls, unit: str, values: Iterable[float | None]) -> NumberStyle:
         """Three digits for a typical value of the column; whole numbers stay whole."""
-        if is_percent(measure):
+        if is_percent(unit):
             return cls(decimals=1, percent=True)
         sizes = [abs(value) for value in values if value]
         if all(float(size).is_integer() for size in sizes):
             return cls(decimals=0)
-        return cls(decimals=min(max(2 - math.floor(math.log10(median(sizes))), 0), MOST_DECIMALS))
+        return cls(decimals=min(max(2 - math.floor(math.log10(median(sizes))), 0), MAX_DECIMALS))
 
     def text(self, value: float | None) -> str:
         if value is None:
@@ -41,41 +43,46 @@ class NumberStyle:
             return f"{'<' if shown > 0 else '>−'}{step:.{self.decimals}f}{sign}"
         return _minus(f"{shown:,.{self.decimals}f}") + sign
 
+    def interval(self, bounds: Sequence[float] | None) -> str:
+        """The interval of a repeated trial in words, or nothing."""
+        return f"{self.text(bounds[0])} to {self.text(bounds[1])}" if bounds else ""
 
-def styles(document: dict[str, Any]) -> dict[str, NumberStyle]:
-    """The style of every measure of the document."""
-    trials = document["trials"]
-    return {
-        name: NumberStyle.of(measure, [trial["measures"].get(name) for trial in trials])
-        for name, measure in document["measures"].items()
-    }
+    def with_interval(self, value: float | None, bounds: Sequence[float] | None) -> str:
+        """A value, and its interval in brackets where it has one."""
+        return f"{self.text(value)} ({self.interval(bounds)})" if bounds else self.text(value)
 
 
-def is_percent(measure: dict[str, Any]) -> bool:
+def number_styles(measures: Mapping[str, MeasureEntry], entries: Iterable[Measured]) -> dict[str, NumberStyle]:
+    """The style of every measure, for the values that trials or runs have of it."""
+    values = [entry.measures for entry in entries]
+    return {name: NumberStyle.of(about.unit, [one.get(name) for one in values]) for name, about in measures.items()}
+
+
+def is_percent(unit: str) -> bool:
     """Whether values are parts of a whole, which read best as percentages."""
-    return str(measure["unit"]).startswith("share of ")
+    return unit.startswith("share of ")
 
 
-def unit(measure: dict[str, Any]) -> str:
+def format_unit(unit: str) -> str:
     """The unit after a written value: what a percentage is of, or the unit itself."""
-    return str(measure["unit"]).removeprefix("share ")
+    return unit.removeprefix("share ")
 
 
-def axis_unit(measure: dict[str, Any]) -> str:
+def axis_unit(unit: str) -> str:
     """The unit in the title of an axis."""
-    return f"% {unit(measure)}" if is_percent(measure) else unit(measure)
+    return f"% {format_unit(unit)}" if is_percent(unit) else format_unit(unit)
 
 
-def plain(value: float, measure: dict[str, Any]) -> str:
+def axis_format(unit: str) -> str:
+    """How Vega writes the numbers along an axis."""
+    return "~%" if is_percent(unit) else "~g"
+
+
+def plain(value: float, unit: str) -> str:
     """A single number that stands in no column, such as a reference value."""
-    shown = value * 100 if is_percent(measure) else value
+    shown = value * 100 if is_percent(unit) else value
     digits = f"{shown:,.0f}" if float(shown).is_integer() else f"{shown:.3g}"
-    return _minus(digits) + ("%" if is_percent(measure) else "")
-
-
-def interval(style: NumberStyle, bounds: list[float] | None) -> str:
-    """The interval of a repeated trial in words, or nothing."""
-    return f"{style.text(bounds[0])} to {style.text(bounds[1])}" if bounds else ""
+    return _minus(digits) + ("%" if is_percent(unit) else "")
 
 
 def _minus(digits: str) -> str:

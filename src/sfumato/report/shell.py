@@ -1,4 +1,4 @@
-"""What every page shares: parts read from this package, JSON and scripts that are safe inside it, and its policy.
+"""What every page shares: one template, parts read from this package, JSON and scripts that are safe inside it.
 
 A page needs nothing else: no network, no other file, no server. The browser is told so by a content security policy
 that lets it load nothing and run only the scripts whose digests it names.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from importlib.resources import files
@@ -18,23 +19,76 @@ import jinja2
 import vl_convert
 from markupsafe import Markup
 
+from sfumato.report.numbers import HINTS
+from sfumato.trials.document import Document
 
-def created_text(created: str) -> str:
+BANNER = (
+    "For the publisher only.",
+    "This report was computed on the real data. Do not publish it, and do not pass it on with the release.",
+)
+
+
+def render(
+    template: str,
+    *,
+    sheets: Sequence[str],
+    scripts: Sequence[str],
+    data: Mapping[str, Any],
+    charts: bool = False,
+    **views: Any,
+) -> str:
+    """The text of a page: a template around style sheets and scripts of this package, and JSON by element id."""
+    style = "".join(map(part, sheets))
+    script = "\n".join(['(() => {\n"use strict";', *map(part, scripts), "})();"])
+    running = [libraries(), script] if charts else [script]
+    page = environment().get_template(template)
+    return page.render(
+        **views,
+        policy=Markup(policy(running, None if charts else style)),
+        stylesheet=Markup(style),
+        scripts=list(map(Markup, running)),
+        data={name: embed(value) for name, value in data.items()},
+    )
+
+
+def render_report(folder: str, document: Document, data: Mapping[str, Any], **views: Any) -> str:
+    """The page of a document with charts, for the publisher's eyes."""
+    return render(
+        f"{folder}/page.html.j2",
+        sheets=("base.css", "report.css", f"{folder}/page.css"),
+        scripts=("charts.js", f"{folder}/page.js"),
+        data=data,
+        charts=True,
+        banner=BANNER,
+        document=document,
+        created=format_moment(document.created),
+        hints=HINTS,
+        **views,
+    )
+
+
+def format_moment(created: str) -> str:
     """A moment as people write it: 15 November 2026, 20:00 UTC."""
     moment = datetime.fromisoformat(created)
     return f"{moment.day} {moment:%B %Y, %H:%M} {moment.tzname() or ''}".strip()
 
 
-def embedded(value: Any) -> Markup:
+def embed(value: Any) -> Markup:
     """JSON inside a script element: without `<` nothing in it can end the element or open a comment."""
     return Markup(json.dumps(value, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"))
 
 
-def policy(*scripts: str) -> str:
-    """The content security policy of a page with these scripts."""
-    digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
-    allowed = " ".join(f"'sha256-{digest}'" for digest in digests)
-    return f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:"
+def policy(scripts: Sequence[str], style: str | None) -> str:
+    """The content security policy of a page with these scripts and this style sheet.
+
+    Without a style sheet styles are free, and images inside the page are allowed: charts set and show their own.
+    """
+    styles = _digest(style) if style is not None else "'unsafe-inline'; img-src data:"
+    return f"default-src 'none'; script-src {' '.join(map(_digest, scripts))}; style-src {styles}"
+
+
+def _digest(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def part(name: str) -> str:

@@ -1,80 +1,64 @@
-"""The frontier as one JSON document: all that the report is made from."""
+"""What the documents between trials and reports share: the header, what measures mean, and measured values.
+
+A document is all that a report is made from. Its fields are the keys of the JSON file that other programs read.
+"""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Protocol
 
-import numpy as np
-
-from sfumato.data import Table
-from sfumato.measures.measurement import Measure
-from sfumato.trials.frontier import Frontier
-from sfumato.trials.recommendation import Recommendation
-from sfumato.trials.repetition import finite_intervals, finite_values
-from sfumato.trials.trial import Trial
+from sfumato.measures.measurement import Direction, Family, Measure
+from sfumato.measures.verdict import Mark
+from sfumato.trials.repetition import Interval
 from sfumato.version import __version__
 
-
-def document(frontier: Frontier, recommendation: Recommendation | None) -> dict[str, Any]:
-    """Everything measured, for the report and for other programs."""
-    return {
-        "format": 1,
-        "sfumato": __version__,
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "table": _table(frontier.table),
-        "measures": {
-            name: measure.spec() | {"scale": [asdict(mark) for mark in measure.marks(frontier.references)]}
-            for name, measure in frontier.measures.items()
-        },
-        "default_pair": list(frontier.pair),
-        "trials": [_trial(trial, frontier.measures) for trial in frontier.trials],
-        "refused": [{"label": trial.method.label, "reason": trial.refused} for trial in frontier.refused],
-        "efficient": _efficient(frontier),
-        "recommendation": recommendation.spec() if recommendation else None,
-    }
+Values = Mapping[str, float | None]
+Intervals = Mapping[str, Interval]
 
 
-def _table(table: Table) -> dict[str, Any]:
-    shares = table.overall / table.n
-    return {
-        "name": table.schema.name,
-        "rows": table.n,
-        "quasi": [axis.name for axis in table.schema.quasi],
-        "sensitive": table.schema.sensitive.name,
-        "sensitive_shares": [
-            [label, float(share)] for label, share in zip(table.schema.sensitive.labels, shares, strict=True)
-        ],
-        "unique_share": float(np.count_nonzero(table.weights == 1) / table.n),
-        "from_data": {name: list(parts) for name, parts in table.schema.from_data.items()},
-    }
+class Measured(Protocol):
+    """A trial or a run: its measures, `None` where one is not defined, and intervals where it was repeated."""
+
+    @property
+    def measures(self) -> Values: ...
+    @property
+    def intervals(self) -> Intervals: ...
 
 
-def _trial(trial: Trial, measures: dict[str, Measure]) -> dict[str, Any]:
-    method = trial.method
-    return {
-        "id": trial.id,
-        "method": method.name,
-        "label": method.label,
-        "series": method.series,
-        "recoding": None if method.endpoint else method.claim.recoding,
-        "parameters": method.parameters(),
-        "claim": method.claim.sentence(),
-        "endpoint": method.endpoint is not None,
-        "measures": finite_values(trial.measures),
-        "intervals": finite_intervals(trial.intervals, measures),
-        "seconds": trial.seconds,
-    }
+@dataclass(frozen=True, kw_only=True)
+class MeasureEntry:
+    """What a measure means; an open end of its range is `None`."""
+
+    title: str
+    direction: Direction
+    unit: str
+    family: Family
+    sentence: str
+    range: tuple[float | None, float | None]
+    scale: tuple[Mark, ...] = ()
+
+    @classmethod
+    def of(cls, measure: Measure, scale: Iterable[Mark] = ()) -> MeasureEntry:
+        """The entry of a measure, with the values that a reader can hold on to."""
+        return cls(**measure.spec(), scale=tuple(scale))
 
 
-def _efficient(frontier: Frontier) -> dict[str, list[str]]:
-    """The efficient trials for every pair of a privacy and a utility measure."""
-    directed = {name: measure for name, measure in frontier.measures.items() if measure.direction != "none"}
-    return {
-        f"{privacy}|{utility}": frontier.efficient(privacy, utility)
-        for privacy, first in directed.items()
-        if first.family == "privacy"
-        for utility, second in directed.items()
-        if second.family == "utility"
-    }
+@dataclass(frozen=True, kw_only=True)
+class Document:
+    """The header of every document."""
+
+    format: int = 1
+    sfumato: str = __version__
+    created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+
+    def spec(self) -> dict[str, Any]:
+        """The document as plain values."""
+        return asdict(self)
+
+    def json(self) -> str:
+        """The document as the text of a JSON file."""
+        return json.dumps(self.spec(), ensure_ascii=False, allow_nan=False, indent=1) + "\n"

@@ -35,7 +35,7 @@ def finite_values(values: Mapping[str, float]) -> dict[str, float | None]:
     return {name: value if math.isfinite(value) else None for name, value in values.items()}
 
 
-def finite_intervals(intervals: Mapping[str, Interval], about: Mapping[str, Measure]) -> dict[str, list[float]]:
+def finite_intervals(intervals: Mapping[str, Interval], about: Mapping[str, Measure]) -> dict[str, Interval]:
     """The intervals of finite values, within what their measures can take."""
     finite = {name: interval for name, interval in intervals.items() if np.isfinite(interval).all()}
-    return {name: list(about[name].clip(interval)) for name, interval in finite.items()}
+    return {name: about[name].clip(interval) for name, interval in finite.items()}

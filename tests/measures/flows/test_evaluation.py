@@ -6,6 +6,7 @@ import json
 import math
 from bisect import bisect_right
 from collections import Counter
+from dataclasses import asdict
 from statistics import mean
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +20,10 @@ from sfumato.data.flows import Flows
 from sfumato.data.places import Places
 from sfumato.errors import DataError, ParameterError
 from sfumato.measures.flows import distances, overlap
-from sfumato.measures.flows.evaluation import Evaluation, evaluate
+from sfumato.measures.flows.evaluation import Evaluation, SideCounts, evaluate
 from sfumato.measures.flows.measures import measures
-from sfumato.trials.flows.comparison import MOST_POINTS, Run, document
+from sfumato.trials.flows.comparison import Run
+from sfumato.trials.flows.document import MAX_POINTS, EvaluationEntry, FlowsDocument
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -127,14 +129,14 @@ def test_averages_errors_and_classes(original: Pairs, synthetic: Pairs, short: f
             if errors
             else nothing
         )
-        assert found.counts["compared"][part] == len(both)
-        assert found.counts["left_out"][part] == sum(workers(original, to) > 0 for to in everyone) - len(both)
-        assert found.counts["lost"][part] == sum(a is not None and b is None for a, b in zip(true, made, strict=True))
+        assert found.counts.compared[part] == len(both)
+        assert found.counts.left_out[part] == sum(workers(original, to) > 0 for to in everyone) - len(both)
+        assert found.counts.lost[part] == sum(a is not None and b is None for a, b in zip(true, made, strict=True))
         for i, row in enumerate(found.sizes[part]):
             mine = [b - a for to, a, b in both if size_of(original, to) == i]
-            assert row["destinations"] == len(mine)
-            assert row["error"] == (pytest.approx(mean(map(abs, mine))) if mine else None)
-            assert row["bias"] == (pytest.approx(mean(mine), abs=1e-12) if mine else None)
+            assert row.destinations == len(mine)
+            assert row.error == (pytest.approx(mean(map(abs, mine))) if mine else None)
+            assert row.bias == (pytest.approx(mean(mine), abs=1e-12) if mine else None)
 
 
 @given(pair_lists, pair_lists)
@@ -144,7 +146,7 @@ def test_the_distribution_of_distances(original: Pairs, synthetic: Pairs) -> Non
     bins = [Counter(bisect_right(distances.BINS, far) - 1 for far in side) for side in (ours, theirs)]
     for side, counted in zip(("original", "synthetic"), bins, strict=True):
         assert found.bins[side] == [counted[i] for i in range(len(distances.BINS))]
-        assert found.counts[side]["short"] == sum(far < 6.23 for far in (ours, theirs)[side == "synthetic"])
+        assert getattr(found.counts, side).short == sum(far < 6.23 for far in (ours, theirs)[side == "synthetic"])
     if not ours or not theirs:
         assert found.values()["distance_variation"] is found.values()["distance_shift"] is None
         return
@@ -226,7 +228,7 @@ def test_known_numbers_on_a_line() -> None:
     found = evaluate(original, synthetic, regions="half")
     assert found["distance_error"] == found["distance_bias"] == pytest.approx((17 - 6) / 3 * STEP)
     assert found["short_error"] == found["short_bias"] == pytest.approx((3 - 2) * STEP)
-    assert found.counts == {
+    assert asdict(found.counts) == {
         "places": 12,
         "original": {"people": 5, "destinations": 2, "outside": 2, "short": 3},
         "synthetic": {"people": 5, "destinations": 2, "outside": 0, "short": 4},
@@ -242,9 +244,9 @@ def test_known_numbers_on_a_line() -> None:
     assert found["common_part_half"] == pytest.approx(3 / 5)
     assert found["residents_error_half"] == pytest.approx((4 - 3) / 3)
     row = found.sizes["all"][0]
-    assert (row["size"], row["destinations"], row["people"]) == ("1–4", 1, 3)
-    assert (row["original"], row["synthetic"]) == (pytest.approx(2 * STEP), pytest.approx(17 / 3 * STEP))
-    assert [one["size"] for one in found.sizes["all"]] == ["1–4", "5–9", "10–19", "20–49", "50–99", "100–199", "200+"]
+    assert (row.size, row.destinations, row.people) == ("1–4", 1, 3)
+    assert (row.original, row.synthetic) == (pytest.approx(2 * STEP), pytest.approx(17 / 3 * STEP))
+    assert [one.size for one in found.sizes["all"]] == ["1–4", "5–9", "10–19", "20–49", "50–99", "100–199", "200+"]
 
 
 def test_a_shift_of_everyone_is_that_shift() -> None:
@@ -257,8 +259,8 @@ def test_a_shift_of_everyone_is_that_shift() -> None:
 def test_a_commute_as_long_as_the_limit_is_not_short() -> None:
     flows = flows_of(LINE, {(0, 1): 1, (0, 2): 1})
     limit = float(flows.kilometres[1])
-    assert evaluate(flows, flows, unit="km", short=limit).counts["original"]["short"] == 1
-    assert evaluate(flows, flows, unit="km", short=limit * (1 + 1e-12)).counts["original"]["short"] == 2
+    assert evaluate(flows, flows, unit="km", short=limit).counts.original.short == 1
+    assert evaluate(flows, flows, unit="km", short=limit * (1 + 1e-12)).counts.original.short == 2
 
 
 def test_the_limit_is_public_and_the_same_in_both_units() -> None:
@@ -330,7 +332,7 @@ def test_measures_are_explained_and_within_their_range() -> None:
     for one in found.measurements.values():
         assert one.measure.sentence.endswith(".")
         assert math.isnan(one.value) or one.measure.lowest <= one.value <= (one.measure.highest or math.inf)
-    assert json.loads(json.dumps(found.spec(), allow_nan=False)) == found.spec()
+    assert json.loads(json.dumps(asdict(EvaluationEntry.of(found)), allow_nan=False))["measures"] == found.values()
     table = pl.read_csv(found.csv().encode(), schema=found.destinations.schema)
     assert table.equals(found.destinations)
 
@@ -344,6 +346,11 @@ def noisy(flows: Flows, share: float, seed: int) -> Flows:
     return Flows.of_pairs(flows.places, goes_to, comes_from, np.ones(len(goes_to), dtype=np.int64))
 
 
+def written(**parts: Any) -> Any:
+    """The document as it comes back from its file."""
+    return json.loads(FlowsDocument.of(**parts).json())
+
+
 def runs() -> list[Run]:
     original = flows_of(TOWN, {(to, origin): 1 + (to + origin) % 4 for to in range(5) for origin in range(16)})
     evaluations = [evaluate(original, noisy(original, share, 1), regions="half") for share in (0.8, 0.2)]
@@ -355,8 +362,7 @@ def runs() -> list[Run]:
 
 def test_the_document_holds_runs_means_and_intervals() -> None:
     rough, fine = runs()
-    made = document(title="town", claim="none", runs=[rough, fine])
-    assert json.loads(json.dumps(made, allow_nan=False)) == made
+    made = written(title="town", claim="none", runs=[rough, fine])
     assert made["sweep"] == ["short_error", "common_part_half", "distance_variation", "top_origins_half"]
     first, second = made["runs"]
     assert (first["repetitions"], first["intervals"]) == (1, {})
@@ -378,7 +384,7 @@ def test_the_document_holds_runs_means_and_intervals() -> None:
 
 def test_figures_of_few_destinations_show_them_all_in_order_of_size() -> None:
     original = flows_of(LINE, {(0, 1): 5, (1, 1): 2, (2, 1): 9, (3, 1): 2, (4, 12): 1})
-    made = document(title="line", claim="", runs=[Run(label="copy", evaluations=[evaluate(original, original)])])
+    made = written(title="line", claim="", runs=[Run(label="copy", evaluations=[evaluate(original, original)])])
     assert made["figures"][0]["destinations"] == 4
     points = made["figures"][0]["points"]
     assert points["destination"] == ["p1", "p3", "p0", "p2"]
@@ -390,9 +396,9 @@ def test_figures_of_many_destinations_are_thinned_evenly() -> None:
     n = 2_500
     places = places_at([(0.001 * i, 0.0) for i in range(n)])
     flows = flows_of(places, {(i, i): n - i for i in range(n)})
-    made = document(title="many", claim="", runs=[Run(label="copy", evaluations=[evaluate(flows, flows)])])
+    made = written(title="many", claim="", runs=[Run(label="copy", evaluations=[evaluate(flows, flows)])])
     people = made["figures"][0]["points"]["people"]
-    assert (len(people), people[0], people[-1], made["figures"][0]["destinations"]) == (MOST_POINTS, 1, n, n)
+    assert (len(people), people[0], people[-1], made["figures"][0]["destinations"]) == (MAX_POINTS, 1, n, n)
     assert set(np.diff(people)) == {2, 3}
 
 
@@ -409,7 +415,7 @@ def test_figures_of_many_destinations_are_thinned_evenly() -> None:
 def test_runs_that_cannot_be_compared_are_refused(change: Any, words: str) -> None:
     rough, fine = runs()
     with pytest.raises(ParameterError, match=words):
-        document(**({"title": "town", "claim": "", "runs": [rough, fine]} | change(rough, fine)))
+        FlowsDocument.of(**({"title": "town", "claim": "", "runs": [rough, fine]} | change(rough, fine)))
 
 
 def other(short: float | None = None) -> Run:
@@ -437,9 +443,9 @@ def reshuffled(rhode_island: Flows) -> Evaluation:
 
 def test_rhode_island_against_itself(rhode_island: Flows) -> None:
     found = evaluate(rhode_island, rhode_island, regions="tract")
-    side = {"people": 406_052, "destinations": 8_358, "outside": 0, "short": 208_500}
-    assert found.counts["original"] == found.counts["synthetic"] == side
-    assert found.counts["places"] == 25_181
+    side = SideCounts(people=406_052, destinations=8_358, outside=0, short=208_500)
+    assert found.counts.original == found.counts.synthetic == side
+    assert found.counts.places == 25_181
     assert set(found.values().values()) == {0.0, 1.0}
 
 
@@ -456,7 +462,7 @@ def test_swapping_homes_shows_in_every_measure(reshuffled: Evaluation) -> None:
 
 
 def test_errors_shrink_with_the_number_of_workers(reshuffled: Evaluation) -> None:
-    every = [row["error"] for row in reshuffled.sizes["all"]]
+    every = [row.error for row in reshuffled.sizes["all"]]
     assert every == sorted(every, reverse=True)
-    assert sum(row["destinations"] for row in reshuffled.sizes["all"]) == 8_358
-    assert reshuffled.counts["left_out"]["short"] > reshuffled.counts["lost"]["short"] > 0
+    assert sum(row.destinations for row in reshuffled.sizes["all"]) == 8_358
+    assert reshuffled.counts.left_out["short"] > reshuffled.counts.lost["short"] > 0

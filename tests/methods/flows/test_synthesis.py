@@ -167,7 +167,7 @@ def short_errors(original: Flows, domain: Domain) -> tuple[float, list[float]]:
     made = Synthesizer(promise=promise, domain=domain).synthesize(original, SimulatedSource(1)).flows
     assert made.people.tolist() == original.people.tolist()
     found = evaluate(original, made)
-    return found["short_error"], [row["error"] for row in found.sizes["short"]]
+    return found["short_error"], [row.error for row in found.sizes["short"]]
 
 
 def test_rhode_island_is_better_with_more_workers_and_a_smaller_domain(rhode_island: Flows) -> None:

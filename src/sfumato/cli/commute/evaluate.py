@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -84,8 +85,8 @@ def command(
     """
     from sfumato.data.places import KILOMETRES
     from sfumato.release.description import refuse_inside_release
-    from sfumato.report.commute import write
-    from sfumato.trials.flows.comparison import document
+    from sfumato.report.flows.page import write
+    from sfumato.trials.flows.document import FlowsDocument
     from sfumato.trials.flows.sweep import USUAL_RADIUS, Sweep
 
     refuse_inside_release(output)
@@ -121,10 +122,10 @@ def command(
         runs, complete = _tried(trying, total)
         figures = None if tries else [run.label for run in runs if run.label in sweep.figures()]
         claim = "Tried with simulated noise: nothing was published, and nothing spent."
-    made = document(title=flows.name, claim=claim, runs=runs, figures=figures)
+    made = FlowsDocument.of(title=flows.name, claim=claim, runs=runs, figures=figures)
     written = write(made, output, runs[0].evaluations[0].csv())
     if as_json:
-        print_json({"report": str(output / "report.html"), "runs": made["runs"]})
+        print_json({"report": str(output / "report.html"), "runs": made.spec()["runs"]})
     else:
         _show(runs, levels)
         say(f"Written to {output}: {', '.join(path.name for path in written)}.")
@@ -190,11 +191,11 @@ def _show(runs: Sequence[Run], levels: tuple[str, ...]) -> None:
     wanted = [*SHOWN, f"common_part{suffix}", f"top_origins{suffix}"]
     about = {name: one.measure for name, one in runs[0].evaluations[0].measurements.items()}
     shown = [name for name in wanted if name in about]
-    means = [run.spec()["measures"] for run in runs]
+    means = [run.summary()[0] for run in runs]
     columns(
         ["", *(f"{about[name].title} ({about[name].unit})" for name in shown)],
         [
-            [run.label, *(number(mean[name]) if mean[name] is not None else "-" for name in shown)]
+            [run.label, *(number(mean[name]) if isfinite(mean[name]) else "-" for name in shown)]
             for run, mean in zip(runs, means, strict=True)
         ],
     )

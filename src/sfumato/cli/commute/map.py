@@ -54,7 +54,8 @@ def command(
     from sfumato.data.places import Places
     from sfumato.files import place
     from sfumato.release.description import refuse_inside_release
-    from sfumato.report.map import TITLE, draw_map, matched_outlines, read_outlines
+    from sfumato.report.map.outlines import matched_outlines, read_outlines
+    from sfumato.report.map.page import TITLE, draw_map
 
     if original:
         refuse_inside_release(output.parent)

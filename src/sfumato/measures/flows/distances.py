@@ -7,7 +7,6 @@ of a destination, for all commutes and for short ones. People from outside have 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,9 +100,22 @@ def class_label(position: int) -> str:
     return f"{SIZES[position]}+" if position == len(SIZES) - 1 else f"{SIZES[position]}–{SIZES[position + 1] - 1}"
 
 
-def by_size(compared: Compared, people: NDArray[np.int64]) -> list[dict[str, Any]]:
-    """Destinations by their number of workers: how many are compared, their mean averages, error and bias."""
-    both = compared.both
+@dataclass(frozen=True, kw_only=True)
+class SizeClass:
+    """Destinations with so many workers: how many are compared, their mean averages, error and bias."""
+
+    size: str
+    destinations: int
+    people: float | None
+    original: float | None
+    synthetic: float | None
+    error: float | None
+    bias: float | None
+
+
+def by_size(compared: Compared, people: NDArray[np.int64]) -> list[SizeClass]:
+    """Destinations by their number of workers."""
+    both, errors = compared.both, compared.errors()
     size = np.searchsorted(SIZES, people[both], side="right") - 1
     found = np.bincount(size, minlength=len(SIZES))
 
@@ -111,15 +123,15 @@ def by_size(compared: Compared, people: NDArray[np.int64]) -> list[dict[str, Any
         added = np.bincount(size, weights=values, minlength=len(SIZES))
         return [float(one / n) if n else None for one, n in zip(added, found, strict=True)]
 
-    columns = {
+    means = {
         "people": mean(people[both]),
         "original": mean(compared.original.distance[both]),
         "synthetic": mean(compared.synthetic.distance[both]),
-        "error": mean(np.abs(compared.errors())),
-        "bias": mean(compared.errors()),
+        "error": mean(np.abs(errors)),
+        "bias": mean(errors),
     }
     return [
-        {"size": class_label(i), "destinations": int(n)} | {name: values[i] for name, values in columns.items()}
+        SizeClass(size=class_label(i), destinations=int(n), **{name: values[i] for name, values in means.items()})
         for i, n in enumerate(found)
     ]
 

@@ -28,6 +28,30 @@ PARTS = ("all", "short")
 SUFFIXES = ("", "_synthetic")
 
 
+@dataclass(frozen=True, kw_only=True)
+class SideCounts:
+    """How many people and destinations one table has, and how many people come from outside or on short commutes."""
+
+    people: int
+    destinations: int
+    outside: int
+    short: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counts:
+    """Both tables in numbers; of all and of short commutes, how many destinations were compared, could not be
+    compared, and lost theirs to the synthesis.
+    """
+
+    places: int
+    original: SideCounts
+    synthetic: SideCounts
+    compared: dict[str, int]
+    left_out: dict[str, int]
+    lost: dict[str, int]
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Evaluation:
     """The figures of one synthetic table.
@@ -39,9 +63,9 @@ class Evaluation:
     unit: str
     short: float
     levels: tuple[str, ...]
-    counts: dict[str, Any]
+    counts: Counts
     measurements: dict[str, Measurement]
-    sizes: dict[str, list[dict[str, Any]]]
+    sizes: dict[str, list[distances.SizeClass]]
     bins: dict[str, list[int]]
     destinations: pl.DataFrame
 
@@ -51,18 +75,6 @@ class Evaluation:
     def values(self) -> dict[str, float | None]:
         """Every measure, `None` where it is not defined."""
         return {name: one.value if math.isfinite(one.value) else None for name, one in self.measurements.items()}
-
-    def spec(self) -> dict[str, Any]:
-        """The figures as plain values, without the table of destinations."""
-        return {
-            "unit": self.unit,
-            "short": self.short,
-            "levels": list(self.levels),
-            "counts": self.counts,
-            "measures": self.values(),
-            "sizes": self.sizes,
-            "bins": self.bins,
-        }
 
     def csv(self) -> str:
         """The table of destinations as comma-separated values."""
@@ -184,23 +196,22 @@ def _destinations(
     return pl.DataFrame(columns)
 
 
-def _counts(table: pl.DataFrame, compared: dict[str, distances.Compared], places: int) -> dict[str, Any]:
-    """How many people, destinations and commutes there are, and how many destinations could not be compared."""
+def _counts(table: pl.DataFrame, compared: dict[str, distances.Compared], places: int) -> Counts:
     known = table["people"].to_numpy() > 0
 
-    def side(suffix: str) -> dict[str, int]:
-        return {
-            "people": int(table[f"people{suffix}"].sum()),
-            "destinations": int((table[f"people{suffix}"] > 0).sum()),
-            "outside": int(table[f"outside{suffix}"].sum()),
-            "short": int(table[f"short_people{suffix}"].sum()),
-        }
+    def side(suffix: str) -> SideCounts:
+        return SideCounts(
+            people=int(table[f"people{suffix}"].sum()),
+            destinations=int((table[f"people{suffix}"] > 0).sum()),
+            outside=int(table[f"outside{suffix}"].sum()),
+            short=int(table[f"short_people{suffix}"].sum()),
+        )
 
-    return {
-        "places": places,
-        "original": side(""),
-        "synthetic": side("_synthetic"),
-        "compared": {part: int(one.both.sum()) for part, one in compared.items()},
-        "left_out": {part: int((known & ~one.both).sum()) for part, one in compared.items()},
-        "lost": {part: int(one.lost.sum()) for part, one in compared.items()},
-    }
+    return Counts(
+        places=places,
+        original=side(""),
+        synthetic=side("_synthetic"),
+        compared={part: int(one.both.sum()) for part, one in compared.items()},
+        left_out={part: int((known & ~one.both).sum()) for part, one in compared.items()},
+        lost={part: int(one.lost.sum()) for part, one in compared.items()},
+    )

@@ -1,4 +1,3 @@
-"use strict";
 // What the page was given: points, outlines and flows, unpacked once.
 
 const element = (id) => document.getElementById(id);

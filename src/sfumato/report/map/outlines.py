@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from sfumato.errors import DataError
 
-FEWEST_CORNERS = 3
+MIN_CORNERS = 3
 
 
 @dataclass(frozen=True, eq=False)
-class Shape:
+class Outline:
     """One feature: its rings, (corners, 2) in degrees east and north, and its properties as text."""
 
     rings: list[NDArray[np.float64]]
@@ -31,17 +31,17 @@ def read_outlines(path: str | Path) -> dict[str, Any]:
     try:
         value = json.loads(path.read_bytes())
     except FileNotFoundError as error:
-        raise DataError(f"{path}: there is no such file") from error
+        raise DataError(f"{path}: does not exist") from error
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror})") from error
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{path}: this is no JSON ({error})") from error
-    shapes_of(value, str(path))
+        raise DataError(f"{path}: not valid JSON ({error})") from error
+    parse_outlines(value, str(path))
     found: dict[str, Any] = value
     return found
 
 
-def shapes_of(outlines: Any, where: str = "the outlines") -> list[Shape]:
+def parse_outlines(outlines: Any, where: str = "the outlines") -> list[Outline]:
     """The features of a collection that have an area; others, such as points, are left out."""
     if not isinstance(outlines, Mapping) or outlines.get("type") != "FeatureCollection":
         kind = outlines.get("type") if isinstance(outlines, Mapping) else type(outlines).__name__
@@ -53,13 +53,13 @@ def shapes_of(outlines: Any, where: str = "the outlines") -> list[Shape]:
     for number, feature in enumerate(features, start=1):
         rings = _rings(feature, f"{where}: feature {number}")
         if rings:
-            shapes.append(Shape(rings, _texts(feature.get("properties"))))
+            shapes.append(Outline(rings, _texts(feature.get("properties"))))
     if not shapes:
         raise DataError(f"{where}: none of its {len(features):,} features is a Polygon or MultiPolygon")
     return shapes
 
 
-def region_names(shapes: list[Shape], regions: set[str]) -> list[str | None]:
+def region_names(shapes: list[Outline], regions: set[str]) -> list[str | None]:
     """The region of each shape, by the one property whose values name the most regions.
 
     One property for all, because the values of another may be the same as a region's by chance.
@@ -74,6 +74,11 @@ def region_names(shapes: list[Shape], regions: set[str]) -> list[str | None]:
     best = max(found, key=lambda key: len(found[key]))
     names = (shape.properties.get(best) for shape in shapes)
     return [name if name in regions else None for name in names]
+
+
+def matched_outlines(outlines: Mapping[str, Any], regions: Iterable[str]) -> int:
+    """How many outlines stand for a region."""
+    return sum(name is not None for name in region_names(parse_outlines(outlines), set(regions)))
 
 
 def _rings(feature: Any, where: str) -> list[NDArray[np.float64]]:
@@ -93,8 +98,8 @@ def _ring(positions: Any, where: str) -> NDArray[np.float64]:
     ring = np.array([position[:2] for position in positions], dtype=np.float64)
     if ring.ndim != 2 or ring.shape[1] != 2:
         raise ValueError("no positions")
-    if len(ring) < FEWEST_CORNERS:
-        raise DataError(f"{where}: a ring has {len(ring)} positions; expected at least {FEWEST_CORNERS}")
+    if len(ring) < MIN_CORNERS:
+        raise DataError(f"{where}: a ring has {len(ring)} positions; expected at least {MIN_CORNERS}")
     for column, (name, limit) in enumerate((("longitude", 180.0), ("latitude", 90.0))):
         wrong = ~(np.abs(ring[:, column]) <= limit)
         if wrong.any():

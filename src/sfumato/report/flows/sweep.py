@@ -7,32 +7,23 @@ from typing import Any, Literal
 
 import altair as alt
 
-from sfumato.report.commute_charts import (
-    DASH_LEGEND,
-    RUN_COLOURS,
-    colours,
-    data,
-    label_legend,
-    run_called,
-    run_colours,
-    styled,
-)
-from sfumato.report.layers import INK
-from sfumato.report.numbers import axis_unit, interval, is_percent, styles
-from sfumato.report.points import HINTS
+from sfumato.report.charts import HALO, INK, tooltip
+from sfumato.report.flows.charts import DASH_LEGEND, RUN_COLOURS, colours, data, label_legend, layered, run_colours
+from sfumato.report.numbers import HINTS, axis_format, axis_unit, number_styles
+from sfumato.trials.flows.document import FlowsDocument
 
 SYMBOLS = ("circle", "square", "triangle-up", "diamond", "cross")
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
 
 
-def can_sweep(document: dict[str, Any]) -> bool:
+def can_sweep(document: FlowsDocument) -> bool:
     """Whether there are runs at different values of epsilon."""
-    return len({run["epsilon"] for run in document["runs"]} - {None}) > 1
+    return len({run.epsilon for run in document.runs} - {None}) > 1
 
 
-def sweep_chart(document: dict[str, Any], name: str) -> alt.LayerChart:
+def sweep_chart(document: FlowsDocument, name: str) -> alt.LayerChart:
     """A line for each choice of options and delta, the paper's setting ringed."""
-    measure = document["measures"][name]
+    measure = document.measures[name]
     rows = _rows(document, name)
     x = alt.X(
         "epsilon:Q",
@@ -42,16 +33,15 @@ def sweep_chart(document: dict[str, Any], name: str) -> alt.LayerChart:
     )
     y = alt.Y(
         "value:Q",
-        title=axis_unit(measure).capitalize(),
+        title=axis_unit(measure.unit).capitalize(),
         scale=alt.Scale(zero=False, nice=True),
-        axis=alt.Axis(format="~%" if is_percent(measure) else "~g"),
+        axis=alt.Axis(format=axis_format(measure.unit)),
     )
     chosen = option_colours(document)
     base = data(rows).encode(x=x, y=y, color=colours(chosen, "options"))
     spread = base.transform_filter("isValid(datum.low)").encode(y=alt.Y("low:Q"), y2="high:Q")
-    fields = {"label": "title", "options": "Options", "epsilon": "ε", "delta": "δ", "text": measure["title"]}
-    tooltip = [alt.Tooltip(f"{field}:N", title=title) for field, title in fields.items()]
-    points = base.mark_point(filled=True, size=70, opacity=1).encode(shape=_symbols(chosen), tooltip=tooltip)
+    fields = {"label": "title", "options": "Options", "epsilon": "ε", "delta": "δ", "text": measure.title}
+    points = base.mark_point(filled=True, size=70, opacity=1).encode(shape=_symbols(chosen), tooltip=tooltip(fields))
     ring = data(rows).transform_filter("datum.paper").encode(x=x, y=y)
     drawn = [
         *([spread.mark_rule(opacity=0.5, strokeWidth=1.5)] if any(row["low"] is not None for row in rows) else []),
@@ -60,44 +50,43 @@ def sweep_chart(document: dict[str, Any], name: str) -> alt.LayerChart:
         ring.mark_point(size=260, stroke=INK, strokeWidth=2, filled=False).properties(name="paper"),
         *_ring_notes(rows, x, y),
     ]
-    return styled(drawn, f"{measure['title']}, {HINTS[measure['direction']]}")
+    return layered(drawn, f"{measure.title}, {HINTS[measure.direction]}")
 
 
-def option_colours(document: dict[str, Any]) -> dict[str, str]:
+def option_colours(document: FlowsDocument) -> dict[str, str]:
     """The colour of every choice of options: that of the first drawn run with them, else one still free."""
     taken: dict[str, str] = {}
     for label, colour in run_colours(document).items():
-        taken.setdefault(run_called(document, label)["options"], colour)
-    others = dict.fromkeys(run["options"] for run in document["runs"] if run["options"] not in taken)
+        taken.setdefault(document.run(label).options, colour)
+    others = dict.fromkeys(run.options for run in document.runs if run.options not in taken)
     free = [colour for colour in RUN_COLOURS if colour not in taken.values()] or list(RUN_COLOURS)
     chosen = taken | {options: free[i % len(free)] for i, options in enumerate(others)}
-    return {run["options"]: chosen[run["options"]] for run in document["runs"] if run["epsilon"]}
+    return {run.options: chosen[run.options] for run in document.runs if run.epsilon}
 
 
-def delta_text(delta: float | None) -> str:
+def format_delta(delta: float | None) -> str:
     """A small probability as people write it."""
     return "no δ" if delta is None else f"δ = {delta:g}".replace("e-0", "e−").replace("e-", "e−")
 
 
-def _rows(document: dict[str, Any], name: str) -> list[dict[str, Any]]:
-    style = styles({"trials": document["runs"], "measures": {name: document["measures"][name]}})[name]
+def _rows(document: FlowsDocument, name: str) -> list[dict[str, Any]]:
+    style = number_styles({name: document.measures[name]}, document.runs)[name]
     rows = []
-    for run in document["runs"]:
-        value = run["measures"][name]
-        if run["epsilon"] and value is not None:
-            low, high = run["intervals"].get(name) or (None, None)
-            words = interval(style, run["intervals"].get(name))
+    for run in document.runs:
+        value, bounds = run.measures[name], run.intervals.get(name)
+        if run.epsilon and value is not None:
+            low, high = bounds or (None, None)
             rows.append(
                 {
-                    "label": run["label"],
-                    "options": run["options"],
-                    "epsilon": run["epsilon"],
-                    "delta": delta_text(run["delta"]),
-                    "paper": run["paper"],
+                    "label": run.label,
+                    "options": run.options,
+                    "epsilon": run.epsilon,
+                    "delta": format_delta(run.delta),
+                    "paper": run.paper,
                     "value": value,
                     "low": low,
                     "high": high,
-                    "text": f"{style.text(value)} ({words})" if words else style.text(value),
+                    "text": style.with_interval(value, bounds),
                 }
             )
     return rows
@@ -123,8 +112,7 @@ def _ring_notes(rows: list[dict[str, Any]], x: alt.X, y: alt.Y) -> list[alt.Char
     notes = []
     for late, align, dx in sides:
         ringed = [row for row in rows if row["paper"] and (math.log(row["epsilon"]) > middle) == late]
-        paints: tuple[dict[str, Any], ...] = ({"stroke": "white", "strokeWidth": 3.5}, {"color": INK})
-        for paint in paints if ringed else ():
+        for paint in HALO if ringed else ():
             words = data(ringed).mark_text(align=align, dx=dx, dy=-13, fontSize=12, fontWeight=600, **paint)
             notes.append(words.encode(x=x, y=y, text=alt.value("the paper’s setting")))
     return notes

@@ -5,16 +5,17 @@ The original is grey everywhere; a run keeps its colour from chart to chart.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from itertools import pairwise
 from typing import Any
 
 import altair as alt
 
-from sfumato.report.charts import FONT
-from sfumato.report.layers import GRID, INK, PALETTE, QUIET
+from sfumato.measures.flows.measures import UNITS
+from sfumato.report.charts import PALETTE, QUIET, style, tooltip
+from sfumato.trials.flows.document import Figure, FlowsDocument
 
-UNITS = {"mi": "miles", "km": "kilometres"}
 PARTS = {"all": "all commutes", "short": "short commutes"}
 ERRORS = {"error": "mean absolute error", "bias": "bias"}
 ORIGINAL, SYNTHETIC = "original", "synthetic"
@@ -23,13 +24,13 @@ GREY = "#6b7780"
 RUN_COLOURS = (PALETTE[1], PALETTE[0], *PALETTE[2:])
 DASH_LEGEND = alt.Legend(symbolType="stroke", symbolStrokeWidth=2, symbolSize=500, orient="bottom")
 LONG_LABEL = 32
-WIDTH, HEIGHT = 560, 340
-CAUTION = "Computed on the real data: for the publisher only, not to be published."
+LEGEND = {"symbolSize": 80, "symbolOpacity": 1, "labelLimit": 420, "orient": "top"}
+SIZE = (560, 340)
 
 
-def figure_chart(document: dict[str, Any], figure: dict[str, Any]) -> alt.LayerChart:
+def figure_chart(document: FlowsDocument, figure: Figure) -> alt.LayerChart:
     """Average distance of destinations by their number of workers, with the mean of each class of destinations."""
-    run, part, unit = figure["run"], figure["part"], UNITS[document["unit"]]
+    run, part, unit = figure.run, figure.part, UNITS[document.unit]
     colour = colours({ORIGINAL: GREY, SYNTHETIC: run_colours(document)[run]})
     symbols = alt.Scale(domain=[ORIGINAL, SYNTHETIC], range=["circle", "triangle-up"])
     shape = alt.Shape("key:N", scale=symbols, title=None, legend=label_legend((ORIGINAL, SYNTHETIC)))
@@ -37,8 +38,9 @@ def figure_chart(document: dict[str, Any], figure: dict[str, Any]) -> alt.LayerC
     x = alt.X("people:Q", scale=alt.Scale(type="log", domain=_people_domain(document)), title=WORKERS, axis=ticks)
     tall = alt.Scale(domain=[0, _tallest(document, part)], nice=True)
     y = alt.Y("value:Q", title=f"Average distance ({unit})", scale=tall)
-    points = [dict(zip(figure["points"], row, strict=True)) for row in zip(*figure["points"].values(), strict=True)]
-    classes = [row for row in run_called(document, run)["evaluation"]["sizes"][part] if row["destinations"]]
+    columns = asdict(figure.points)
+    points = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    classes = [asdict(row) for row in document.run(run).evaluation.sizes[part] if row.destinations]
     dots, line = (data(rows).transform_fold([ORIGINAL, SYNTHETIC]).encode(x=x, y=y) for rows in (points, classes))
     line = line.encode(order="people:Q", detail="key:N")
     drawn = [
@@ -49,12 +51,12 @@ def figure_chart(document: dict[str, Any], figure: dict[str, Any]) -> alt.LayerC
         line.mark_line(strokeWidth=2.75).encode(color=colour),
         line.mark_point(size=70, filled=True, opacity=1, stroke="white").encode(color=colour, shape=shape),
     ]
-    return styled(drawn, f"Figure {figure['number']}. {run}, {PARTS[part]}", figure_note(figure))
+    return layered(drawn, f"Figure {figure.number}. {run}, {PARTS[part]}", figure_note(figure))
 
 
-def figure_note(figure: dict[str, Any]) -> str:
+def figure_note(figure: Figure) -> str:
     """Which destinations a figure shows."""
-    shown, everything = len(figure["points"]["people"]), figure["destinations"]
+    shown, everything = len(figure.points.people), figure.destinations
     some = f"{shown:,} of {everything:,} destinations" if shown < everything else f"{everything:,} destinations"
     return f"{some}; the lines join the means of all of them by class of the number of workers."
 
@@ -68,27 +70,26 @@ def _figure_tooltip(unit: str) -> list[alt.Tooltip]:
     ]
 
 
-def _people_domain(document: dict[str, Any]) -> list[float]:
-    most = max((people for figure in document["figures"] for people in figure["points"]["people"]), default=1)
+def _people_domain(document: FlowsDocument) -> list[float]:
+    most = max((people for figure in document.figures for people in figure.points.people), default=1)
     return [0.8, max(most * 1.2, 10)]
 
 
-def _tallest(document: dict[str, Any], part: str) -> float:
+def _tallest(document: FlowsDocument, part: str) -> float:
     """The figures of all runs share one scale, so that they can be compared by eye."""
-    points = [figure["points"] for figure in document["figures"] if figure["part"] == part]
-    return max((value for one in points for side in (ORIGINAL, SYNTHETIC) for value in one[side]), default=0.0) or 1.0
+    points = [figure.points for figure in document.figures if figure.part == part]
+    return max((value for one in points for value in (*one.original, *one.synthetic)), default=0.0) or 1.0
 
 
-def sizes_chart(document: dict[str, Any], part: str) -> alt.LayerChart:
+def sizes_chart(document: FlowsDocument, part: str) -> alt.LayerChart:
     """Error and bias of the average distance by number of workers, for the drawn runs."""
-    unit = UNITS[document["unit"]]
-    sizes = {label: run_called(document, label)["evaluation"]["sizes"][part] for label in document["drawn"]}
-    order = [row["size"] for row in document["runs"][0]["evaluation"]["sizes"][part]]
+    unit = UNITS[document.unit]
+    order = [row.size for row in document.runs[0].evaluation.sizes[part]]
     rows = [
-        {"run": label, "size": row["size"], "destinations": row["destinations"], "kind": words, "value": row[kind]}
-        for label in sizes
-        for row in sizes[label]
-        if row["destinations"]
+        {"run": label, "size": row.size, "destinations": row.destinations, "kind": words, "value": getattr(row, kind)}
+        for label in document.drawn
+        for row in document.run(label).evaluation.sizes[part]
+        if row.destinations
         for kind, words in ERRORS.items()
     ]
     dashes = alt.Scale(domain=list(ERRORS.values()), range=[[1, 0], [5, 3]])
@@ -97,7 +98,7 @@ def sizes_chart(document: dict[str, Any], part: str) -> alt.LayerChart:
         y=alt.Y("value:Q", title=f"Error of the average ({unit})"),
         color=colours(run_colours(document), "run"),
     )
-    tooltip = [
+    about = [
         alt.Tooltip("run:N", title="title"),
         alt.Tooltip("size:N", title="Workers"),
         alt.Tooltip("destinations:Q", title="Destinations", format=","),
@@ -108,34 +109,35 @@ def sizes_chart(document: dict[str, Any], part: str) -> alt.LayerChart:
     drawn = [
         data([{"zero": 0}]).mark_rule(color=QUIET).encode(y="zero:Q"),
         line.encode(strokeDash=alt.StrokeDash("kind:N", scale=dashes, title=None, legend=DASH_LEGEND)),
-        base.mark_point(filled=True, size=55, opacity=1).encode(tooltip=tooltip).properties(name="classes"),
+        base.mark_point(filled=True, size=55, opacity=1).encode(tooltip=about).properties(name="classes"),
     ]
-    return styled(drawn, f"Error by number of workers, {PARTS[part]}")
+    return layered(drawn, f"Error by number of workers, {PARTS[part]}")
 
 
-def bins_chart(document: dict[str, Any]) -> alt.LayerChart:
+def bins_chart(document: FlowsDocument) -> alt.LayerChart:
     """The distribution of distances: the original as bars as wide as their bins, the drawn runs as steps over them."""
-    unit = UNITS[document["unit"]]
-    bins = document["runs"][0]["evaluation"]["bins"]
+    unit = UNITS[document.unit]
+    bins = document.runs[0].evaluation.bins
     columns = {ORIGINAL: bins["original"]}
-    columns |= {label: run_called(document, label)["evaluation"]["bins"]["synthetic"] for label in document["drawn"]}
+    columns |= {label: document.run(label).evaluation.bins["synthetic"] for label in document.drawn}
     original, *others = _steps(bins["from"], list(columns.values()))
-    steps = [row | {"key": label} for label, rows in zip(document["drawn"], others, strict=True) for row in rows]
+    steps = [row | {"key": label} for label, rows in zip(document.drawn, others, strict=True) for row in rows]
     x = alt.X("start:Q", title=f"Distance ({unit})", scale=alt.Scale(nice=False))
     y = alt.Y("height:Q", title=f"Share of people per {unit.removesuffix('s')}", axis=alt.Axis(format="~%"))
     colour = colours({ORIGINAL: GREY} | run_colours(document))
     words = {"bin": "title"} | {f"share_{i}": f"{label}, of people" for i, label in enumerate(columns)}
     bars = data([row | {"key": ORIGINAL} for row in original[:-1]]).mark_rect(opacity=0.5, stroke="white")
-    tooltip = [alt.Tooltip(f"{field}:N", title=title) for field, title in words.items()]
     line = data(steps).mark_line(interpolate="step-after", strokeWidth=2.5)
     drawn = [
-        bars.encode(x=x, x2="end:Q", y=y, y2=alt.datum(0), color=colour, tooltip=tooltip).properties(name="bins"),
+        bars.encode(x=x, x2="end:Q", y=y, y2=alt.datum(0), color=colour, tooltip=tooltip(words)).properties(
+            name="bins"
+        ),
         line.encode(x=x, y=y, color=colour),
     ]
-    return styled(drawn, "How far people travel")
+    return layered(drawn, "How far people travel")
 
 
-def _steps(starts: list[float], columns: list[list[int]]) -> list[list[dict[str, Any]]]:
+def _steps(starts: Sequence[float], columns: list[Sequence[int]]) -> list[list[dict[str, Any]]]:
     """The bins in use with the share of people per unit of distance; a last step closes each outline.
 
     The last bin of all has no end and is drawn as wide as the one before.
@@ -156,15 +158,9 @@ def _steps(starts: list[float], columns: list[list[int]]) -> list[list[dict[str,
     ]
 
 
-def run_colours(document: dict[str, Any]) -> dict[str, str]:
+def run_colours(document: FlowsDocument) -> dict[str, str]:
     """The colour of every drawn run."""
-    return {label: RUN_COLOURS[i % len(RUN_COLOURS)] for i, label in enumerate(document["drawn"])}
-
-
-def run_called(document: dict[str, Any], label: str) -> dict[str, Any]:
-    """The run of a label."""
-    found: dict[str, Any] = next(run for run in document["runs"] if run["label"] == label)
-    return found
+    return {label: RUN_COLOURS[i % len(RUN_COLOURS)] for i, label in enumerate(document.drawn)}
 
 
 def colours(chosen: dict[str, str], field: str = "key") -> alt.Color:
@@ -183,20 +179,6 @@ def data(rows: list[dict[str, Any]]) -> alt.Chart:
     return alt.Chart(alt.InlineData(values=rows))
 
 
-def styled(drawn: list[alt.Chart], title: str, *notes: str) -> alt.LayerChart:
-    """Layers in the look of the report. A file can be passed on without the page, so it says itself what it is."""
-    sizes = {"labelFontSize": 12, "titleFontSize": 13, "titleFontWeight": 600, "titleColor": INK}
-    lines = {"gridColor": GRID, "domainColor": QUIET, "tickColor": QUIET}
-    symbols = {"symbolSize": 80, "symbolOpacity": 1, "labelLimit": 420, "orient": "top"}
-    heading = {"anchor": "start", "fontSize": 15, "color": INK, "subtitleColor": QUIET, "subtitleFontSize": 12}
-    chart: alt.LayerChart = (
-        alt.LayerChart(layer=drawn)
-        .properties(width=WIDTH, height=HEIGHT, padding=12)
-        .properties(title=alt.TitleParams(title, subtitle=[*notes, CAUTION], limit=WIDTH))
-        .configure(font=FONT, background="white", aria=False)
-        .configure_view(stroke=None)
-        .configure_axis(**sizes, **lines, labelColor=QUIET, titlePadding=8)
-        .configure_legend(**sizes, **symbols, labelColor=INK)
-        .configure_title(**heading, subtitlePadding=5, offset=10)
-    )
-    return chart
+def layered(drawn: list[alt.Chart], title: str, *notes: str) -> alt.LayerChart:
+    """Layers as one chart in the look of the report."""
+    return style(alt.LayerChart(layer=drawn), SIZE, title, *notes, legend=LEGEND)

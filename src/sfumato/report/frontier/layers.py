@@ -10,11 +10,10 @@ from typing import Any
 
 import altair as alt
 
-from sfumato.report.points import main_measures
+from sfumato.report.charts import HALO, INK, PALETTE, QUIET, tooltip
+from sfumato.report.frontier.points import main_measures
+from sfumato.trials.frontier_document import FrontierDocument
 
-INK, QUIET, GRID = "#1d2b36", "#5a6872", "#e4e8eb"
-PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#332288", "#999933", "#882255", "#44aa99")
-"""Okabe and Ito's colours without black and yellow, then four of Tol's: all told apart by colour-blind readers."""
 SHAPES = {"generalized": "circle", "bucketized": "square", "noisy": "triangle-up", "other": "diamond"}
 WIDTH, HEIGHT = 760, 460
 
@@ -70,7 +69,7 @@ def error_bars(x: Any, y: Any) -> list[alt.Chart]:
     return [along_x.properties(name="x_intervals"), along_y.properties(name="y_intervals")]
 
 
-def points(document: dict[str, Any], x: Any, y: Any, pair: list[str]) -> alt.Chart:
+def points(document: FrontierDocument, x: Any, y: Any, pair: list[str]) -> alt.Chart:
     """All trials; a click in the legend leaves one series in full colour."""
     picked = alt.selection_point(name="picked", fields=["series"], bind="legend")
     efficient = alt.datum.efficient
@@ -85,7 +84,7 @@ def points(document: dict[str, Any], x: Any, y: Any, pair: list[str]) -> alt.Cha
             shape=_recoding_shape(),
             size=alt.when(efficient).then(alt.value(105)).otherwise(alt.value(70)),
             opacity=alt.when(picked & efficient).then(alt.value(1)).when(picked).then(faded).otherwise(faint),
-            tooltip=_tooltip(document, pair),
+            tooltip=tooltip(_titles(document, pair)),
         )
         .add_params(picked)
         .properties(name="trials")
@@ -119,7 +118,7 @@ def _note(kind: str, x: Any, y: Any, *, only: str, turned: str, rise: str) -> li
     drawn = []
     for is_turned, align, dx in (("true", "right", -15), ("false", "left", 15)):
         place: dict[str, Any] = {"align": align, "dx": dx, "dy": alt.expr(rise.format(is_turned)), "baseline": "middle"}
-        for part, paint in (("halo", {"stroke": "white", "strokeWidth": 3.5}), ("note", {"color": INK})):
+        for part, paint in zip(("halo", "note"), HALO, strict=True):
             drawn.append(
                 _data("trials")
                 .mark_text(**place, **paint, fontSize=12, fontWeight=600, lineBreak="\n", limit=330)
@@ -132,19 +131,17 @@ def _note(kind: str, x: Any, y: Any, *, only: str, turned: str, rise: str) -> li
     return drawn
 
 
-def _tooltip(document: dict[str, Any], pair: list[str]) -> list[alt.Tooltip]:
-    """What hovering over a point tells; the field titled `title` stands above the others."""
+def _titles(document: FrontierDocument, pair: list[str]) -> dict[str, str]:
     words = {"label": "title", "series": "Series", "parameters": "Parameters", "claim": "Claim"}
     shown = dict.fromkeys([*pair, *main_measures(document)])
-    titles = {f"text.{name}": document["measures"][name]["title"] for name in shown}
-    return [alt.Tooltip(f"{field}:N", title=title) for field, title in (words | titles).items()]
+    return words | {f"text.{name}": document.measures[name].title for name in shown}
 
 
-def _series_colour(document: dict[str, Any]) -> alt.Color:
+def _series_colour(document: FrontierDocument) -> alt.Color:
     """One colour per series in the order they appear; series of end points alone are drawn in ink."""
     only_ends: dict[str, bool] = {}
-    for trial in document["trials"]:
-        only_ends[trial["series"]] = only_ends.get(trial["series"], True) and trial["endpoint"]
+    for trial in document.trials:
+        only_ends[trial.series] = only_ends.get(trial.series, True) and trial.endpoint
     colours = iter(PALETTE * len(only_ends))
     scale = alt.Scale(domain=list(only_ends), range=[INK if ends else next(colours) for ends in only_ends.values()])
     return alt.Color("series:N", scale=scale, legend=alt.Legend(title="Series", symbolType="circle", symbolOpacity=1))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from audit.empirical import FAILING, at_least
-from sfumato.mechanisms.dirichlet import UNIT, Calibration, Promise, Segments, Shape, Urn
+from sfumato.mechanisms.dirichlet import UNIT, Calibration, PriorShape, Promise, Segments, Urn
 from sfumato.mechanisms.dirichlet.disclosure import shrinking_factor, threshold
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ BROKEN_URNS = (
 
 def disclosing_share(case: UrnCase, source: Source) -> tuple[float, float]:
     """The share of draws that disclose, and a bound below which the probability is not, but for a rare chance."""
-    shape = Shape(keep=[case.keep])
+    shape = PriorShape(keep=[case.keep])
     promise = Promise(epsilon=case.epsilon, delta=case.delta, rule=case.rule)
     scale = Calibration(promise, shape).scales(np.array([case.people]), np.array([[case.places]]))[0]
     masses = shape.masses(scale * case.shrunk)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from sfumato.data import Table, read
-from sfumato.estimation.consistency import LEAST_VARIANCE, histograms_with_totals, not_negative, reconciled
+from sfumato.estimation.consistency import MIN_VARIANCE, histograms_with_totals, make_nonnegative, reconcile
 from sfumato.methods.growing.points import Points
 from sfumato.methods.growing.regions import Regions
 from sfumato.methods.trees.noisy_tree import NOT_COUNTED, Level, release_of_levels, under_one_root
@@ -82,7 +82,7 @@ def exact_solution(parent: list[int], counts: Floats, variance: Floats) -> Float
     left = [[Fraction(0)] * leaves for _ in range(leaves)]
     right = [[Fraction(0)] * columns for _ in range(leaves)]
     for row, count, noise in zip(below, counts.tolist(), variance.tolist(), strict=True):
-        weight = 0 if noise == np.inf else 1 / max(Fraction(noise), Fraction(LEAST_VARIANCE))
+        weight = 0 if noise == np.inf else 1 / max(Fraction(noise), Fraction(MIN_VARIANCE))
         inside = [leaf for leaf in range(leaves) if row[leaf]]
         for leaf in inside:
             for other in inside:
@@ -112,37 +112,37 @@ def check_reconciled(solve: Any, reference: Any, parent: list[int], counts: Floa
 
 @given(noisy_trees([0.5, 1.0, 7.0, 100.0]))
 def test_reconciled_counts_are_the_generalized_least_squares(case: tuple[list[int], Floats, Floats]) -> None:
-    check_reconciled(reconciled, dense_solution, *case)
+    check_reconciled(reconcile, dense_solution, *case)
 
 
 @given(noisy_trees([0.0, 1e-6, 1.0, 2e5]))
 def test_so_they_are_where_some_counts_have_no_noise_and_others_hardly_anything_else(
     case: tuple[list[int], Floats, Floats],
 ) -> None:
-    check_reconciled(reconciled, exact_solution, *case)
+    check_reconciled(reconcile, exact_solution, *case)
 
 
 def test_reconciled_by_hand() -> None:
     """Children 3 and 5 of variance 1 under 14 of variance 2: 11 in all, the surplus of 3 in halves."""
     parent = np.array([-1, 0, 0])
     counts = np.array([[14.0], [3.0], [5.0]])
-    assert reconciled(parent, counts, np.array([2.0, 1, 1])).ravel() == pytest.approx([11, 4.5, 6.5])
-    assert reconciled(parent, counts, np.array([np.inf, 1, 1])).ravel() == pytest.approx([8, 3, 5])
-    assert reconciled(parent, counts, np.array([0.0, 1, 3])).ravel() == pytest.approx([14, 4.5, 9.5])
-    assert reconciled(parent, counts, np.array([2.0, 0, 1])).ravel() == pytest.approx([10, 3, 7])
+    assert reconcile(parent, counts, np.array([2.0, 1, 1])).ravel() == pytest.approx([11, 4.5, 6.5])
+    assert reconcile(parent, counts, np.array([np.inf, 1, 1])).ravel() == pytest.approx([8, 3, 5])
+    assert reconcile(parent, counts, np.array([0.0, 1, 3])).ravel() == pytest.approx([14, 4.5, 9.5])
+    assert reconcile(parent, counts, np.array([2.0, 0, 1])).ravel() == pytest.approx([10, 3, 7])
 
 
 def test_exact_counts_above_noisy_ones_stay_exact() -> None:
     """Two exact nodes whose children have so much noise that they weigh nothing beside them."""
     parent = np.array([-1, 0, 0, 1, 1, 2, 2])
     counts = np.array([[10.0], [4], [6], [3], [2], [1], [4]])
-    found = reconciled(parent, counts, np.array([1, 0, 0, 1e5, 1e5, 1e5, 1e5]))
+    found = reconcile(parent, counts, np.array([1, 0, 0, 1e5, 1e5, 1e5, 1e5]))
     assert found.ravel() == pytest.approx([10, 4, 6, 2.5, 1.5, 1.5, 4.5])
 
 
 def blind_upwards(parent: NDArray[np.int64], counts: Floats, variance: Floats) -> Floats:
     """The broken twin: every node counted the same, whatever its noise."""
-    return np.asarray(reconciled(parent, counts, np.where(np.isinf(variance), np.inf, 1.0)))
+    return np.asarray(reconcile(parent, counts, np.where(np.isinf(variance), np.inf, 1.0)))
 
 
 def without_downwards(parent: NDArray[np.int64], counts: Floats, variance: Floats) -> Floats:
@@ -154,7 +154,7 @@ def without_downwards(parent: NDArray[np.int64], counts: Floats, variance: Float
 def test_other_estimates_are_noticed(broken: Any) -> None:
     parent = [-1, 0, 0, 1, 1]
     counts, variance = np.array([[9.0], [2], [3], [4], [1]]), np.array([1.0, 2, 3, 4, 5])
-    check_reconciled(reconciled, dense_solution, parent, counts, variance)
+    check_reconciled(reconcile, dense_solution, parent, counts, variance)
     with pytest.raises(AssertionError):
         check_reconciled(broken, dense_solution, parent, counts, variance)
 
@@ -223,7 +223,7 @@ def test_totals_far_from_the_values_are_kept(total: float) -> None:
 @given(noisy_trees([1.0]))
 def test_a_tree_is_projected_from_the_root_down(case: tuple[list[int], Floats, Floats]) -> None:
     parent, counts = case[0], case[1][:, 0]
-    found = not_negative(np.array(parent), counts.copy())
+    found = make_nonnegative(np.array(parent), counts.copy())
     assert found.min() >= 0
     assert found[0] == max(counts[0], 1.0)
     for node in set(parent) - {-1}:
@@ -235,9 +235,9 @@ def test_a_tree_is_projected_from_the_root_down(case: tuple[list[int], Floats, F
 def test_counts_that_are_fine_stay_as_they_are() -> None:
     parent = np.array([-1, 0, 0, 1, 1, 2])
     counts = np.array([10.0, 4, 6, 1, 3, 6])
-    assert np.array_equal(not_negative(parent, counts), counts)
-    assert not_negative(parent, np.zeros(6)).tolist() == [1, 0.5, 0.5, 0.25, 0.25, 0.5]
-    assert not_negative(parent, -counts).sum() == pytest.approx(3)
+    assert np.array_equal(make_nonnegative(parent, counts), counts)
+    assert make_nonnegative(parent, np.zeros(6)).tolist() == [1, 0.5, 0.5, 0.25, 0.25, 0.5]
+    assert make_nonnegative(parent, -counts).sum() == pytest.approx(3)
 
 
 def seconds(size: int) -> float:
@@ -245,7 +245,7 @@ def seconds(size: int) -> float:
     parent[0] = -1
     counts, variance = np.ones((size, 1)), np.ones(size)
     started = time.process_time()
-    not_negative(parent, reconciled(parent, counts, variance)[:, 0])
+    make_nonnegative(parent, reconcile(parent, counts, variance)[:, 0])
     return time.process_time() - started
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from mechanisms.dirichlet_oracle import Exchangeable, exact_tail, growth_of, partitions
-from sfumato.mechanisms.dirichlet import UNIT, Calibration, Promise, Shape, promised_epsilon
+from sfumato.mechanisms.dirichlet import UNIT, Calibration, PriorShape, Promise, promised_epsilon
 from sfumato.mechanisms.dirichlet.calibration import Rule, pure_alpha
 from sfumato.mechanisms.dirichlet.disclosure import disclosure_bound
 
@@ -25,12 +25,12 @@ ROUNDING = 1 + 1e-9
 
 def prior(n: int, k: int, promise: Promise, keep: float = 1.0) -> float:
     """The mass of each of k equal places, as an urn would hold it."""
-    shape = Shape((1.0,), (keep,))
+    shape = PriorShape((1.0,), (keep,))
     scale = Calibration(promise, shape).scales(np.array([n]), np.array([[k]]))[0]
     return float(shape.masses(scale)[0]) / UNIT
 
 
-def scales(rule: Rule, epsilon: float, delta: float, shape: Shape, counts: list[list[int]]) -> np.ndarray:
+def scales(rule: Rule, epsilon: float, delta: float, shape: PriorShape, counts: list[list[int]]) -> np.ndarray:
     """The scales for all numbers of people with all these counts of places."""
     calibration = Calibration(Promise(epsilon=epsilon, delta=delta, rule=rule), shape)
     pairs = list(product(PEOPLE, counts))
@@ -54,7 +54,7 @@ def test_the_published_total_is_reproduced() -> None:
 def test_the_exact_rule_never_asks_for_more(epsilon: float) -> None:
     for delta in (1e-3, 1e-5, 1e-9):
         reference, exact, file = (
-            scales(rule, epsilon, delta, Shape(), [[k] for k in PLACES]) for rule in ("reference", "exact", "file")
+            scales(rule, epsilon, delta, PriorShape(), [[k] for k in PLACES]) for rule in ("reference", "exact", "file")
         )
         assert (exact <= reference * ROUNDING).all()
         assert (file <= exact * ROUNDING).all()
@@ -63,7 +63,7 @@ def test_the_exact_rule_never_asks_for_more(epsilon: float) -> None:
 
 @pytest.mark.parametrize("epsilon", [1.2, 3.0, 6.0])
 def test_the_exact_rule_never_asks_for_more_of_uneven_priors(epsilon: float) -> None:
-    shape = Shape((1.0, 0.3, 0.01))
+    shape = PriorShape((1.0, 0.3, 0.01))
     counts = [[1, 1, 1], [5, 40, 3], [20, 1_000, 50_000], [1, 0, 400], [300, 2, 0]]
     for delta in (1e-3, 1e-7):
         reference, exact = (scales(rule, epsilon, delta, shape, counts) for rule in ("reference", "exact"))
@@ -195,7 +195,7 @@ def test_what_published_priors_promise() -> None:
 
 
 def test_equal_destinations_are_calibrated_once_and_alike() -> None:
-    promise, shape = Promise(epsilon=2.0, delta=1e-3), Shape((1.0, 0.5))
+    promise, shape = Promise(epsilon=2.0, delta=1e-3), PriorShape((1.0, 0.5))
     calibration = Calibration(promise, shape)
     people, counts = np.array([5, 9, 5, 7, 11]), np.array([[3, 4], [3, 4], [3, 4], [10, 0], [400, 3]])
     together = calibration.scales(people, counts)

@@ -13,7 +13,7 @@ import pytest
 
 from mechanisms.dirichlet_oracle import Exchangeable, Mechanism, growth_of, pairs_by_row, partitions
 from sfumato.errors import UnsatisfiableError
-from sfumato.mechanisms.dirichlet import UNIT, Calibration, Promise, Shape
+from sfumato.mechanisms.dirichlet import UNIT, Calibration, PriorShape, Promise
 from sfumato.mechanisms.dirichlet.calibration import Rule, pure_alpha
 
 from .dirichlet_oracle import shrunk_epsilon
@@ -26,7 +26,7 @@ COUNTEREXAMPLES = [
 
 
 def prior(n: int, k: int, promise: Promise, keep: float = 1.0) -> float:
-    shape = Shape((1.0,), (keep,))
+    shape = PriorShape((1.0,), (keep,))
     return float(shape.masses(Calibration(promise, shape).scales(np.array([n]), np.array([[k]]))[0])[0]) / UNIT
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from mechanisms.dirichlet_oracle import VIEWS, Laws, Mechanism, growth_of, pairs_by_row
 from sfumato.errors import UnsatisfiableError
-from sfumato.mechanisms.dirichlet import UNIT, Calibration, Promise, Shape, promised_epsilon
+from sfumato.mechanisms.dirichlet import UNIT, Calibration, PriorShape, Promise, promised_epsilon
 from sfumato.mechanisms.dirichlet.calibration import Rule, pure_alpha
 from sfumato.mechanisms.dirichlet.disclosure import disclosure_bound
 
@@ -69,8 +69,8 @@ LARGE_FILE = promises("file", [(2.0, 0.5), (4.0, 0.1), (6.0, 1e-3)])
 
 def calibrated(n: int, domain: Domain, promise: Promise, factor: float = 1.0, keep_known: bool = True) -> Mechanism:
     """The mechanism with the prior that the promise needs, or with a multiple of it."""
-    shape = Shape(domain.weights, domain.keep)
-    known = shape if keep_known else Shape(domain.weights)
+    shape = PriorShape(domain.weights, domain.keep)
+    known = shape if keep_known else PriorShape(domain.weights)
     scale = Calibration(promise, known).scales(np.array([n]), np.array([domain.counts]))[0]
     masses = shape.masses(scale * factor)
     levels = [level for level, count in enumerate(domain.counts) for _ in range(count)]

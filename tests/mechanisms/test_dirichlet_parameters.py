@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sfumato.errors import ParameterError, UnsatisfiableError
-from sfumato.mechanisms.dirichlet import UNIT, Calibration, Promise, Shape
+from sfumato.mechanisms.dirichlet import UNIT, Calibration, PriorShape, Promise
 from sfumato.mechanisms.dirichlet.calibration import Rule
 from sfumato.mechanisms.dirichlet.disclosure import threshold
 
@@ -54,16 +54,16 @@ def test_promises_that_cannot_be_are_refused(given: dict[str, object], sentence:
 )
 def test_shapes_that_cannot_be_are_refused(weights: tuple[float, ...], keep: tuple[float, ...] | None) -> None:
     with pytest.raises(ParameterError):
-        Shape(weights, keep)
+        PriorShape(weights, keep)
 
 
 def test_the_reference_rule_is_refused_where_places_are_dropped() -> None:
     with pytest.raises(ParameterError, match="the reference rule does not hold when places are dropped"):
-        Calibration(Promise(epsilon=2.0, delta=0.1, rule="reference"), Shape((1.0,), (0.5,)))
+        Calibration(Promise(epsilon=2.0, delta=0.1, rule="reference"), PriorShape((1.0,), (0.5,)))
 
 
 def test_masses_are_whole_and_never_below_their_share() -> None:
-    shape = Shape((1.0, 0.37, 1e-12))
+    shape = PriorShape((1.0, 0.37, 1e-12))
     for scale in (1e-9, 0.0386, 17.0, 1e5):
         masses = shape.masses(scale)
         assert masses.dtype == np.int64
@@ -72,17 +72,17 @@ def test_masses_are_whole_and_never_below_their_share() -> None:
 
 
 def test_a_prior_too_large_for_an_urn_is_refused() -> None:
-    calibration = Calibration(Promise(epsilon=0.01, rule="pure"), Shape((1.0, 1 / 128)))
+    calibration = Calibration(Promise(epsilon=0.01, rule="pure"), PriorShape((1.0, 1 / 128)))
     with pytest.raises(UnsatisfiableError, match=r"no prior keeps epsilon 0\.01 for a destination of 1000000 people"):
         calibration.scales(np.array([10**6]), np.array([[5, 5]]))
-    assert (Shape((1.0,)).masses(1e12) > 0).all()
+    assert (PriorShape((1.0,)).masses(1e12) > 0).all()
 
 
 @pytest.mark.parametrize("rule", ["pure", "exact", "file"])
 def test_dropping_nearly_everything_is_refused_at_a_small_epsilon(rule: Rule) -> None:
     promise = Promise(epsilon=2.0, delta=0.0 if rule == "pure" else 1e-5, rule=rule)
     with pytest.raises(UnsatisfiableError, match=r"kept with probability 0\.01"):
-        Calibration(promise, Shape((1.0,), (0.01,))).scales(np.array([10]), np.array([[1_000]]))
+        Calibration(promise, PriorShape((1.0,), (0.01,))).scales(np.array([10]), np.array([[1_000]]))
 
 
 def test_thresholds_do_not_overflow() -> None:

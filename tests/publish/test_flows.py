@@ -13,7 +13,7 @@ from flow_cases import flows_of, line
 from sfumato.errors import BudgetError, DataError, LedgerError, ReleaseError, SfumatoError, UnsatisfiableError
 from sfumato.mechanisms.dirichlet import Promise
 from sfumato.methods.flows.domain import Domain
-from sfumato.methods.flows.prior import Distances, Prior
+from sfumato.methods.flows.prior import DistanceHistogram, Prior
 from sfumato.methods.flows.synthesis import Prepared, Synthesizer
 from sfumato.privacy.claims import ApproximateDP, ProbabilisticDP, PureDP
 from sfumato.privacy.ledger import Ledger
@@ -172,7 +172,7 @@ def hopeless(**options: Any) -> Synthesizer:
     return Synthesizer(promise=Promise(epsilon=2, delta=1e-3), **options)
 
 
-ONE_RING = Distances(edges=(1.0,), shares=(1, 0))
+ONE_RING = DistanceHistogram(edges=(1.0,), shares=(1, 0))
 
 
 @pytest.mark.parametrize(

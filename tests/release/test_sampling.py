@@ -21,7 +21,7 @@ from sfumato.methods.trees.diffmulti import DiffMulti
 from sfumato.methods.trees.quad_tree import QuadTree
 from sfumato.privacy.claims import PureDP
 from sfumato.release import Boxes, Provenance, Release
-from sfumato.release.sampling import MOST_ROWS, RowKind, generated_rows, nested_order, whole_counts_of
+from sfumato.release.sampling import MAX_ROWS, RowKind, generate_rows, nested_order, round_counts
 from sfumato.schema import Schema
 from strategies import TableCase, tables
 
@@ -66,13 +66,13 @@ def test_counts_and_totals_of_nested_cells_are_rounded_up_or_down(
     case: tuple[Floats, list[Integers]], seed: int
 ) -> None:
     expected, columns = case
-    check_whole(expected, whole_counts_of(expected, columns, uniforms(seed)), columns)
+    check_whole(expected, round_counts(expected, columns, uniforms(seed)), columns)
 
 
 def test_rounding_one_by_one_loses_the_totals() -> None:
     """The broken twin: a hundred cells of 0.4 become nothing."""
     expected, columns = np.full(100, 0.4), [np.arange(100) // 10, np.arange(100) % 10]
-    check_whole(expected, whole_counts_of(expected, columns, uniforms()), columns)
+    check_whole(expected, round_counts(expected, columns, uniforms()), columns)
     with pytest.raises(AssertionError):
         check_whole(expected, np.round(expected).astype(np.int64), columns)
 
@@ -84,7 +84,7 @@ def test_every_stretch_of_neighbouring_cells_keeps_its_total_to_within_one_row(
     expected, columns = case
     order = nested_order(columns, uniforms(seed))
     assert sorted(order.tolist()) == list(range(len(expected)))
-    whole = whole_counts_of(expected, columns, uniforms(seed))
+    whole = round_counts(expected, columns, uniforms(seed))
     wanted = np.concatenate([[0.0], np.cumsum(expected[order])])
     found = np.concatenate([[0], np.cumsum(whole[order])])
     for start in range(len(wanted)):
@@ -115,7 +115,7 @@ def farthest_mean(draws: int, round_once: Any) -> float:
 
 def half_a_start(source: Any) -> Integers:
     """The broken twin: the random start is always in the lower half."""
-    return whole_counts_of(EXPECTED, CODES, lambda count: source(count) * (0.5 if count == 1 else 1))
+    return round_counts(EXPECTED, CODES, lambda count: source(count) * (0.5 if count == 1 else 1))
 
 
 def test_the_mean_of_a_count_is_the_count() -> None:
@@ -123,7 +123,7 @@ def test_the_mean_of_a_count_is_the_count() -> None:
     draws = 3_000
     allowed = math.sqrt(math.log(2 * 10 / 1e-9) / (2 * draws))
     assert allowed < 0.07
-    assert farthest_mean(draws, lambda source: whole_counts_of(EXPECTED, CODES, source)) < allowed
+    assert farthest_mean(draws, lambda source: round_counts(EXPECTED, CODES, source)) < allowed
     assert farthest_mean(draws, half_a_start) > allowed
     assert farthest_mean(1, lambda source: np.floor(EXPECTED)) > allowed
     assert farthest_mean(1, lambda source: np.round(EXPECTED)) > allowed
@@ -155,7 +155,7 @@ def test_even_counts_do_not_all_fall_on_one_value() -> None:
     Rounded along a fixed order, box after box and value after value, all 200 rows get the same value.
     """
     halves = np.full((200, 2), 0.5)
-    found = generated_rows(line_release(halves), "generalized", uniforms(3)).overall
+    found = generate_rows(line_release(halves), "generalized", uniforms(3)).overall
     lowest, highest = binom.ppf(1e-9, 200, 0.5), binom.isf(1e-9, 200, 0.5)
     assert found.sum() in (199, 200, 201)
     assert lowest <= found[0] <= highest
@@ -176,10 +176,10 @@ def one_by_one(expected: Floats, *more: Any) -> Integers:
 @pytest.mark.parametrize("broken", [all_on_one_value, one_by_one])
 def test_rows_that_do_not_follow_the_counts_are_refused(broken: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     release = line_release(np.full((400, 2), 0.4))
-    generated_rows(release, "generalized", uniforms())
-    monkeypatch.setattr(sampling_module, "whole_counts_of", broken)
+    generate_rows(release, "generalized", uniforms())
+    monkeypatch.setattr(sampling_module, "round_counts", broken)
     with pytest.raises(ReleaseError, match=r"the sampled rows do not follow their model: \d+ rows in one cell of .*s"):
-        generated_rows(release, "generalized", uniforms())
+        generate_rows(release, "generalized", uniforms())
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -192,7 +192,7 @@ def test_generated_rows_are_whole_and_stand_where_the_counts_are(
 ) -> None:
     for method in (QuadTree(epsilon=epsilon, height=3), DiffMulti(epsilon=epsilon, h=5)):
         release = method.publish(case.table, SimulatedSource(seed))
-        rows = generated_rows(release, kind, uniforms(seed))
+        rows = generate_rows(release, kind, uniforms(seed))
         assert rows.layout == "rows"
         assert np.array_equal(rows.histograms, np.round(rows.histograms))
         assert np.array_equal(rows.weights, rows.histograms.sum(axis=1))
@@ -259,7 +259,7 @@ def code_counts(release: Release) -> Counter[int]:
 def test_points_are_even_over_a_box_and_its_missing_value() -> None:
     """χ² over the values 3, 4, 5 and missing; false-failure probability 1e-9. Without the missing value it fails."""
     rows, limit = 8_000, chi2.isf(1e-9, 3)
-    found = code_counts(generated_rows(one_box((3, 5, True), rows), "synthetic", uniforms(5)))
+    found = code_counts(generate_rows(one_box((3, 5, True), rows), "synthetic", uniforms(5)))
     assert set(found) == {-1, 3, 4, 5}
     expected = rows / 4
 
@@ -267,14 +267,14 @@ def test_points_are_even_over_a_box_and_its_missing_value() -> None:
         return sum((counts[code] - expected) ** 2 / expected for code in (-1, 3, 4, 5))
 
     assert statistic(found) < limit
-    never_missing = code_counts(generated_rows(one_box((3, 5, False), rows), "synthetic", uniforms(5)))
+    never_missing = code_counts(generate_rows(one_box((3, 5, False), rows), "synthetic", uniforms(5)))
     assert statistic(never_missing) > limit
 
 
 def test_the_missing_value_alone_and_a_single_value() -> None:
     for kind in KINDS:
-        assert code_counts(generated_rows(one_box((0, -1, True), 40), kind, uniforms())) == {-1: 40}
-        assert code_counts(generated_rows(one_box((7, 7, False), 40), kind, uniforms())) == {7: 40}
+        assert code_counts(generate_rows(one_box((0, -1, True), 40), kind, uniforms())) == {-1: 40}
+        assert code_counts(generate_rows(one_box((7, 7, False), 40), kind, uniforms())) == {7: 40}
 
 
 @settings(max_examples=20)
@@ -293,7 +293,7 @@ def test_the_order_of_boxes_does_not_matter(case: TableCase, data: st.DataObject
     )
 
     def counted(one: Release) -> dict[Any, list[float]]:
-        rows = generated_rows(one, "generalized", uniforms(6))
+        rows = generate_rows(one, "generalized", uniforms(6))
         return {spans_of(rows.boxes, box): rows.histograms[box].tolist() for box in range(len(rows.boxes))}
 
     assert counted(release) == counted(shuffled)
@@ -304,14 +304,14 @@ def test_rows_follow_from_the_published_counts_alone(tmp_path: Any) -> None:
     release = line_release(np.array([[1.5, 2.25], [0.125, 3.0], [4.75, 0.5]]))
     loaded = Release.load(release.save(tmp_path / "release"))
     for kind in KINDS:
-        ours, theirs = (generated_rows(one, kind, uniforms(7)) for one in (release, loaded))
+        ours, theirs = (generate_rows(one, kind, uniforms(7)) for one in (release, loaded))
         assert np.array_equal(ours.histograms, theirs.histograms)
         assert np.array_equal(ours.boxes.lo, theirs.boxes.lo)
 
 
 def test_no_more_rows_than_can_be_written() -> None:
     with pytest.raises(ReleaseError, match=r"5\.01e\+07 rows are too many to write; publish the counts"):
-        generated_rows(line_release(np.array([[MOST_ROWS + 1e5, 0.0]])), "generalized", uniforms())
+        generate_rows(line_release(np.array([[MAX_ROWS + 1e5, 0.0]])), "generalized", uniforms())
 
 
 @settings(max_examples=3)
@@ -320,10 +320,10 @@ def test_buckets_are_published_as_they_are(case: TableCase) -> None:
     table = case.table
     if 2 * table.overall.max() <= table.n:
         with pytest.raises(ReleaseError, match="buckets are published as they are"):
-            generated_rows(Anatomy(l=2).publish(table), "generalized", uniforms())
+            generate_rows(Anatomy(l=2).publish(table), "generalized", uniforms())
 
 
 def test_counts_of_nothing_generate_nothing() -> None:
-    rows = generated_rows(line_release(np.zeros((3, 2))), "synthetic", uniforms())
+    rows = generate_rows(line_release(np.zeros((3, 2))), "synthetic", uniforms())
     assert len(rows.boxes) == 0
     assert rows.rows == 0

@@ -12,7 +12,7 @@ from sfumato.data.flows import MAX_PEOPLE
 from sfumato.data.places import KILOMETRES
 from sfumato.errors import ParameterError
 from sfumato.methods.flows.domain import Domain
-from sfumato.methods.flows.prior import Distances
+from sfumato.methods.flows.prior import DistanceHistogram
 from sfumato.trials.flows.sweep import PAPER_KEEP, Sweep, label_of
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ WITH_REGIONS = [
     "tract throughout",
     "tract throughout, prior by distance",
 ]
-NEAR = Distances(edges=(2.0, 4.0), shares=(6, 3, 1))
+NEAR = DistanceHistogram(edges=(2.0, 4.0), shares=(6, 3, 1))
 
 
 @pytest.mark.parametrize(("regions", "names"), [((), PLAIN), (("tract", "town"), WITH_REGIONS)])

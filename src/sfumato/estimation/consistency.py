@@ -1,6 +1,6 @@
 """Making noisy counts agree: least squares over a tree in linear time, then counts that are not negative.
 
-`reconciled` is the generalized least-squares estimate when the noise of every count is independent with a known
+`reconcile` is the generalized least-squares estimate when the noise of every count is independent with a known
 variance: upwards each node combines its own count with the sum of its children by inverse variance, downwards the
 surplus of a parent over its children is shared by their variances. All of it is arithmetic on noisy counts, so
 it costs no privacy.
@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from sfumato.compiled import compiled
 
-LEAST_VARIANCE = 1e-12
+MIN_VARIANCE = 1e-12
 """Noise too small to be told from none still decides who is right when two counts disagree."""
 
 
 @compiled
-def reconciled(
+def reconcile(
     parent: NDArray[np.int64], counts: NDArray[np.float64], variance: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """The least-squares counts, column by column; a parent comes before its children and is their sum.
@@ -27,7 +27,7 @@ def reconciled(
     only nodes with children may be. `parent` is −1 at the root.
     """
     size = len(parent)
-    estimate, spread = counts.copy(), np.maximum(variance, LEAST_VARIANCE)
+    estimate, spread = counts.copy(), np.maximum(variance, MIN_VARIANCE)
     below, below_spread = np.zeros(counts.shape), np.zeros(size)
     for node in range(size - 1, -1, -1):
         if below_spread[node] > 0:
@@ -61,7 +61,7 @@ def _onto_simplex(values: NDArray[np.float64], total: float) -> None:
 
 
 @compiled
-def not_negative(parent: NDArray[np.int64], counts: NDArray[np.float64]) -> NDArray[np.float64]:
+def make_nonnegative(parent: NDArray[np.int64], counts: NDArray[np.float64]) -> NDArray[np.float64]:
     """Counts of a tree moved to the nearest ones of zero or more, from the root down; siblings stand together."""
     found = counts.copy()
     found[0] = max(found[0], 1.0)

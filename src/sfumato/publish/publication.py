@@ -24,7 +24,7 @@ from sfumato.privacy.claims import Differential, LocalDP
 from sfumato.privacy.ledger import NOTHING, Ledger, spelled
 from sfumato.privacy.loss import Approximate, exact
 from sfumato.release import Release
-from sfumato.release.sampling import RowKind, generated_rows
+from sfumato.release.sampling import RowKind, generate_rows
 
 ACCOUNTS = {"add-remove": "", "replace-sensitive": " (sensitive values)"}
 """Losses add up among releases that protect the same thing; what protects sensitive values alone is counted apart."""
@@ -88,7 +88,7 @@ def draw(
         release = method.publish(table).assuming(*assumptions)
         _refuse_dearer(release, _cost(claim))
         if rows:
-            release = generated_rows(release, rows, SystemSource().uniforms)
+            release = generate_rows(release, rows, SystemSource().uniforms)
     return replace(release, provenance=replace(release.provenance, id=name))
 
 

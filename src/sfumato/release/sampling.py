@@ -26,22 +26,22 @@ from sfumato.release.selfcheck import check_marginals
 Uniforms = Callable[[int], NDArray[np.float64]]
 
 RowKind = Literal["generalized", "synthetic"]
-MOST_ROWS = 50_000_000
-MOST_CHECKED_CELLS = 2**16
+MAX_ROWS = 50_000_000
+MAX_CHECKED_CELLS = 2**16
 """Pairs of attributes with more combinations than this are not compared; their cells hold hardly any rows."""
 
 
-def generated_rows(release: Release, kind: RowKind, uniforms: Uniforms) -> Release:
+def generate_rows(release: Release, kind: RowKind, uniforms: Uniforms) -> Release:
     """The release as whole rows: its own boxes, or points drawn evenly inside them."""
     if release.layout == "buckets":
         raise ReleaseError("rows are generated from counts; buckets are published as they are")
-    if release.rows > MOST_ROWS:
+    if release.rows > MAX_ROWS:
         raise ReleaseError(f"{release.rows:.3g} rows are too many to write; publish the counts")
     expected = np.maximum(release.weights, 0)[:, None] * release.distributions[release.group_of]
     box, value = (part.reshape(-1) for part in np.indices(expected.shape))
     keys = span_keys(release.boxes.lo, release.boxes.hi, release.boxes.missing)
     spans = [np.unique(column, return_inverse=True)[1].reshape(-1)[box] for column in keys.T]
-    whole = whole_counts_of(expected, [*spans, value], uniforms)
+    whole = round_counts(expected, [*spans, value], uniforms)
     _check(release, expected, whole)
     chosen = whole.sum(axis=1) > 0
     boxes, counts = release.boxes[chosen], whole[chosen]
@@ -59,7 +59,7 @@ def generated_rows(release: Release, kind: RowKind, uniforms: Uniforms) -> Relea
     )
 
 
-def whole_counts_of(
+def round_counts(
     expected: NDArray[np.float64], columns: Sequence[NDArray[np.integer]] | NDArray[np.integer], uniforms: Uniforms
 ) -> NDArray[np.int64]:
     """Whole counts, each the expected one rounded up or down, totals of nested cells kept to within one row.
@@ -115,7 +115,7 @@ def _check(release: Release, expected: NDArray[np.float64], whole: NDArray[np.in
     sets: list[tuple[int, ...]] = [(), *((axis,) for axis in range(len(columns)))]
     sets += combinations(range(len(columns)), 2)
     sizes = [int(column.max(initial=0)) + 1 for column in columns]
-    chosen = [axes for axes in sets if np.prod([sizes[axis] for axis in axes]) <= MOST_CHECKED_CELLS]
+    chosen = [axes for axes in sets if np.prod([sizes[axis] for axis in axes]) <= MAX_CHECKED_CELLS]
     checks = sum(int(np.prod([sizes[axis] for axis in axes])) * whole.shape[1] for axes in chosen) + 1
     for axes in chosen:
         cells = int(np.prod([sizes[axis] for axis in axes]))

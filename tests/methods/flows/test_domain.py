@@ -17,14 +17,14 @@ from sfumato.data.places import Places
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.noise import SimulatedSource
 from sfumato.methods.flows.domain import EVERYWHERE, OUTSIDE, Domain, Resolution, View
-from sfumato.methods.flows.prior import Distances, Prior
+from sfumato.methods.flows.prior import DistanceHistogram, Prior
 
 if TYPE_CHECKING:
     from sfumato.data.flows import Flows
 
 Unit = tuple[str, object]
 RADII = (EVERYWHERE, 0.0, 0.013, 1.7, 11.3, 140.0, 7001.0)
-HISTOGRAM = Distances(edges=(1.1, 11.7, 160.0), shares=(0.3, 0.2, 0.4, 0.1))
+HISTOGRAM = DistanceHistogram(edges=(1.1, 11.7, 160.0), shares=(0.3, 0.2, 0.4, 0.1))
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from flow_cases import Write, line
 from sfumato.data.places import KILOMETRES, read_weights
 from sfumato.errors import DataError, ParameterError
-from sfumato.methods.flows.prior import CLASSES, USUAL, Distances, Prior
+from sfumato.methods.flows.prior import CLASSES, USUAL, DistanceHistogram, Prior
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,7 +30,7 @@ FINITE = "the edges and shares of a histogram of distances are finite numbers"
 
 def test_likeness_is_people_per_kilometre_beside_the_densest_ring() -> None:
     """Rings of 2, 4 and 10 kilometres hold 10, 40 and 10 people: 5, 10 and 1 per kilometre."""
-    found = Distances(edges=(2.0, 6.0, 16.0), shares=(10, 40, 10, 40))
+    found = DistanceHistogram(edges=(2.0, 6.0, 16.0), shares=(10, 40, 10, 40))
     assert found.likeness(0.01) == pytest.approx([0.5, 1.0, 0.1, 0.01])
     assert found.likeness(0.3) == pytest.approx([0.5, 1.0, 0.3, 0.3])
     assert found.likeness(1.0) == pytest.approx([1, 1, 1, 1])
@@ -64,18 +64,18 @@ def test_the_published_histogram() -> None:
 )
 def test_histograms_are_checked(edges: tuple[float, ...], shares: tuple[float, ...], sentence: str) -> None:
     with pytest.raises(ParameterError) as refused:
-        Distances(edges=edges, shares=shares)
+        DistanceHistogram(edges=edges, shares=shares)
     assert str(refused.value) == sentence
 
 
 @pytest.mark.parametrize("unit", ["km", "mi"])
 def test_a_histogram_is_read(write: Write, unit: str) -> None:
     one = KILOMETRES[unit]
-    ended = Distances.read(write("ended.csv", "up_to,share\n1,3\n2.5,1\n"), unit)
+    ended = DistanceHistogram.read(write("ended.csv", "up_to,share\n1,3\n2.5,1\n"), unit)
     assert (ended.edges, ended.shares) == ((one, 2.5 * one), (3, 1, 0))
-    beyond = Distances.read(write("open.csv", "share,up_to\n3,1\n1,\n"), unit)
+    beyond = DistanceHistogram.read(write("open.csv", "share,up_to\n3,1\n1,\n"), unit)
     assert (beyond.edges, beyond.shares) == ((one,), (3, 1))
-    named = Distances.read(pl.DataFrame({"distance": [1, 2], "count": [5, 7]}), unit)
+    named = DistanceHistogram.read(pl.DataFrame({"distance": [1, 2], "count": [5, 7]}), unit)
     assert (named.edges, named.shares) == ((one, 2 * one), (5, 7, 0))
 
 
@@ -98,19 +98,19 @@ def test_a_histogram_is_read(write: Write, unit: str) -> None:
 def test_files_of_histograms_are_checked(write: Write, rows: str, sentence: str) -> None:
     path = write("distances.csv", f"up_to,share\n{rows}")
     with pytest.raises(DataError) as refused:
-        Distances.read(path, "km")
+        DistanceHistogram.read(path, "km")
     assert re.fullmatch(f"{re.escape(str(path))}: {sentence}", str(refused.value))
 
 
 def test_a_histogram_needs_its_columns(write: Write) -> None:
     with pytest.raises(DataError, match=r"no column for the upper edge \(such as 'up_to'\); the columns are a, share$"):
-        Distances.read(write("distances.csv", "a,share\n1,1\n"), "km")
+        DistanceHistogram.read(write("distances.csv", "a,share\n1,1\n"), "km")
     with pytest.raises(DataError, match=r"no column for the share \(such as 'share'\); the columns are up_to, b$"):
-        Distances.read(write("distances.csv", "up_to,b\n1,1\n"), "km")
+        DistanceHistogram.read(write("distances.csv", "up_to,b\n1,1\n"), "km")
 
 
 def test_levels_are_ring_by_class_and_then_the_rings_of_coarser_units() -> None:
-    histogram = Distances(edges=(1.0, 3.0), shares=(4, 4, 2))
+    histogram = DistanceHistogram(edges=(1.0, 3.0), shares=(4, 4, 2))
     weights = np.array([8.0, 4.0, 1.0, 0.0])
     flat, near = Prior(), Prior(by_distance=True, distances=histogram, floor=0.1)
     assert (flat.rings, flat.classes, flat.edges) == (1, 1, ())
@@ -164,7 +164,7 @@ def test_weights_are_those_of_the_places() -> None:
 
 
 def test_a_release_tells_the_prior() -> None:
-    near = Distances(edges=(1.0, 3.0), shares=(4, 4, 2))
+    near = DistanceHistogram(edges=(1.0, 3.0), shares=(4, 4, 2))
     told = {"distances": {"up_to_km": [1, 3], "shares": [4, 4, 2]}}
     assert Prior(distances=near).spec() == {"prior": "uniform"}
     assert Prior(distances=near, keep=0.2).spec() == {"prior": "uniform", "keep": 0.2} | told

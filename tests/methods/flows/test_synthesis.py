@@ -17,7 +17,7 @@ from sfumato.measures.flows.evaluation import evaluate
 from sfumato.mechanisms.dirichlet import Promise
 from sfumato.mechanisms.noise import SimulatedSource, SystemSource
 from sfumato.methods.flows.domain import Domain
-from sfumato.methods.flows.prior import Distances, Prior
+from sfumato.methods.flows.prior import DistanceHistogram, Prior
 from sfumato.methods.flows.synthesis import ASSUMPTIONS, Synthesizer
 from sfumato.privacy.claims import ApproximateDP, NoGuarantee, ProbabilisticDP, PureDP
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 ROAD = line([0, 1, 2, 10], town=["a", "a", "b", "b"])
 PROMISE = Promise(epsilon=1.5, delta=0.05)
-HISTOGRAM = Distances(edges=(1.5, 2.5), shares=(6, 2, 2))
+HISTOGRAM = DistanceHistogram(edges=(1.5, 2.5), shares=(6, 2, 2))
 OPTIONS = {
     "plain": Synthesizer(promise=PROMISE),
     "reference": Synthesizer(promise=Promise(epsilon=1.5, delta=0.05, rule="reference")),
@@ -99,7 +99,7 @@ def test_fresh_randomness_carries_the_claim_of_the_rule(name: str, kind: type, f
 
 def test_terms_of_the_published_settings(flows: Flows) -> None:
     """ε = 8.6 with places kept at 0.0378 or more: ln 1/0.0378 goes into dropping, and what is left draws."""
-    far = Distances(edges=(2.0, 3.0), shares=(98, 1, 1))
+    far = DistanceHistogram(edges=(2.0, 3.0), shares=(98, 1, 1))
     made = Synthesizer(promise=Promise(epsilon=8.6, delta=1e-5), prior=Prior(keep=0.0378, distances=far))
     terms = made.synthesize(flows, SimulatedSource(1)).terms
     assert list(terms) == ["synthesis", "places dropped", "prior shrunk"]
@@ -122,7 +122,9 @@ def test_rejected_draws_are_counted() -> None:
 
 def test_what_cannot_be_kept_is_said(flows: Flows) -> None:
     """Dropping alone costs ln 1/0.05 = 3, more than all of ε."""
-    hopeless = Synthesizer(promise=PROMISE, prior=Prior(keep=0.05, distances=Distances(edges=(1.0,), shares=(1, 0))))
+    hopeless = Synthesizer(
+        promise=PROMISE, prior=Prior(keep=0.05, distances=DistanceHistogram(edges=(1.0,), shares=(1, 0)))
+    )
     with pytest.raises(UnsatisfiableError) as refused:
         hopeless.synthesize(flows, SimulatedSource(1))
     assert str(refused.value) == (

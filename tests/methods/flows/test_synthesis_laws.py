@@ -16,7 +16,7 @@ from flow_cases import fits, flows_of, line, origins_of
 from sfumato.mechanisms.dirichlet import UNIT, Promise
 from sfumato.mechanisms.noise import SimulatedSource
 from sfumato.methods.flows.domain import EVERYWHERE, OUTSIDE, Domain
-from sfumato.methods.flows.prior import Distances, Prior
+from sfumato.methods.flows.prior import DistanceHistogram, Prior
 from sfumato.methods.flows.synthesis import Prepared, Synthesizer
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ Origins = tuple[int, ...]
 Units = tuple[int, ...]
 ROAD = line([0, 1, 2, 10], town=["a", "a", "b", "b"])
 PROMISE = Promise(epsilon=1.5, delta=0.05)
-HISTOGRAM = Distances(edges=(1.5, 2.5), shares=(6, 2, 2))
+HISTOGRAM = DistanceHistogram(edges=(1.5, 2.5), shares=(6, 2, 2))
 NEAR_OUTSIDE, NEAR_TOWN = Domain(radius=5), Domain(radius=1.5, beyond="town")
 DRAWS = 4000
 

@@ -19,10 +19,10 @@ from sfumato.data import Table, read
 from sfumato.errors import ReleaseError
 from sfumato.mechanisms.budget import Budget
 from sfumato.mechanisms.noise import SimulatedSource
-from sfumato.methods.models.fitting import LEAST_SHARE, Marginal, best_total, fit
+from sfumato.methods.models.fitting import MIN_SHARE, Marginal, best_total, fit
 from sfumato.methods.models.marginals import (
     JOINED_CELLS,
-    MOST_CELLS,
+    MAX_CELLS,
     NARROW_SENSITIVE,
     RESOLUTIONS,
     BinnedAxis,
@@ -148,7 +148,7 @@ def test_no_value_is_lost_before_the_fit_begins() -> None:
     second = Marginal((0, 2), np.array([[50.0, 50], [9, 9]]), 1.0)
     found = fit([2, 2, 2], [first, second])
     assert found[1].sum() == pytest.approx(18, abs=2)
-    assert 0 < LEAST_SHARE < 0.01
+    assert 0 < MIN_SHARE < 0.01
 
 
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=9))
@@ -186,7 +186,7 @@ sizes = st.one_of(st.integers(1, 40), st.integers(1, 10**6))
 def test_the_fitted_cells_fit_and_the_sensitive_axis_keeps_its_values(quasi: list[int], sensitive: int) -> None:
     limits, bins = resolution([*quasi, sensitive])
     groups = [size if size <= limit else bins for size, limit in zip([*quasi, sensitive], limits, strict=True)]
-    assert math.prod(groups) <= MOST_CELLS
+    assert math.prod(groups) <= MAX_CELLS
     assert sensitive > NARROW_SENSITIVE or sensitive <= limits[-1]
     assert bins in {bins for _, bins in RESOLUTIONS}
 
@@ -339,7 +339,7 @@ def test_rows_follow_the_fit_and_a_broken_rounding_is_refused(monkeypatch: pytes
         return np.bincount(flat, minlength=expected.size).reshape(expected.shape)
 
     for broken in (one_by_one, largest_first):
-        monkeypatch.setattr(marginals_module, "whole_counts_of", broken)
+        monkeypatch.setattr(marginals_module, "round_counts", broken)
         with pytest.raises(ReleaseError, match="do not follow their model"):
             rows(1)
 

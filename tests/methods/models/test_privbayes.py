@@ -21,7 +21,7 @@ from sfumato.errors import ParameterError, ReleaseError
 from sfumato.measures.workloads.range_counts import HalfDomainCounts
 from sfumato.mechanisms.budget import WHOLE, Budget
 from sfumato.mechanisms.noise import SimulatedSource
-from sfumato.methods.models.ancestral import Link, dealt, sample, step_shares
+from sfumato.methods.models.ancestral import Link, deal, sample, step_shares
 from sfumato.methods.models.network import PRECISION, Attribute, BinnedCells, ParentSets, candidates, even_starts
 from sfumato.methods.models.privbayes import PrivBayes
 from sfumato.privacy.loss import Pure
@@ -194,7 +194,7 @@ def test_values_are_dealt_in_their_shares() -> None:
     groups = generator.integers(0, 5, size=5_000)
     table = generator.random((5, 4))
     table[2, 1] = table[3, 3] = 0
-    drawn = dealt(groups, table, SimulatedSource(2).uniforms)
+    drawn = deal(groups, table, SimulatedSource(2).uniforms)
     for group in range(5):
         counts = np.bincount(drawn[groups == group], minlength=4)
         expected = (groups == group).sum() * table[group] / table[group].sum()
@@ -206,7 +206,7 @@ def test_a_dealt_row_follows_its_shares() -> None:
     """χ² with 3 degrees of freedom on the first row of three, 20,000 times; fails by chance once in a million."""
     law, repeats = np.array([0.1, 0.2, 0.3, 0.4]), 20_000
     groups = np.repeat(np.arange(repeats), 3)
-    first = dealt(groups, np.tile(law, (repeats, 1)), SimulatedSource(3).uniforms)[::3]
+    first = deal(groups, np.tile(law, (repeats, 1)), SimulatedSource(3).uniforms)[::3]
     counts = np.bincount(first, minlength=4)
     statistic = ((counts - repeats * law) ** 2 / (repeats * law)).sum()
     assert statistic < chi2.isf(1e-6, df=3)

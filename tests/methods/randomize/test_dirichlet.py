@@ -18,7 +18,7 @@ from flow_cases import fits
 from sfumato.data import Table, read
 from sfumato.errors import BudgetError, ParameterError
 from sfumato.measures.measure import measure
-from sfumato.mechanisms.dirichlet import UNIT, Calibration, Promise, Shape
+from sfumato.mechanisms.dirichlet import UNIT, Calibration, PriorShape, Promise
 from sfumato.mechanisms.noise import SimulatedSource
 from sfumato.methods import Dirichlet, Mondrian, make_method
 from sfumato.privacy.claims import NoGuarantee, ProbabilisticDP
@@ -70,7 +70,7 @@ def table_of(histograms: Sequence[Sequence[int]], **columns: Any) -> Table:
 
 def alpha_of(method: Dirichlet, n: int, values: int) -> float:
     """The prior mass of a value in a group of n, in people."""
-    shape = Shape()
+    shape = PriorShape()
     calibration = Calibration(Promise(epsilon=method.epsilon, delta=method.delta), shape)
     return float(shape.masses(float(calibration.scales(np.array([n]), np.array([[values]]))[0]))[0] / UNIT)
 

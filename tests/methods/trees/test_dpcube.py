@@ -155,7 +155,7 @@ def many_columns(columns: int = 24, rows: int = 3_000) -> Table:
 def test_a_domain_too_large_to_list_keeps_its_full_cells() -> None:
     table = many_columns()
     starts = step_starts(table.schema.quasi)
-    assert dpcube.LISTED < math.prod(map(len, starts)) <= dpcube.LARGEST_DOMAIN
+    assert dpcube.LISTED < math.prod(map(len, starts)) <= dpcube.MAX_DOMAIN
     release = DPCube(epsilon=1).publish(table, SimulatedSource(1))
     check_boxes(table, release)
     found = release.posteriors(table.points)

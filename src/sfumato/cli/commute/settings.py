@@ -89,8 +89,8 @@ class Settings:
 
     def _prior(self, places: Places) -> Prior:
         from sfumato.data.places import read_weights
-        from sfumato.methods.flows.prior import Distances, Prior
+        from sfumato.methods.flows.prior import DistanceHistogram, Prior
 
-        public = Distances.read(self.distances, self.unit) if self.distances else None
+        public = DistanceHistogram.read(self.distances, self.unit) if self.distances else None
         weights = None if self.prior in ("uniform", "distance") else read_weights(Path(self.prior), places)
         return Prior(distances=public, by_distance=self.prior == "distance", keep=self.keep, weights=weights)

@@ -5,7 +5,7 @@ where places are dropped; `dirichlet.proof.md` proves every claim.
 """
 
 from sfumato.mechanisms.dirichlet.calibration import Calibration, Promise, promised_epsilon
-from sfumato.mechanisms.dirichlet.prior import UNIT, Shape
+from sfumato.mechanisms.dirichlet.prior import UNIT, PriorShape
 from sfumato.mechanisms.dirichlet.urn import Segments, Urn
 
-__all__ = ["UNIT", "Calibration", "Promise", "Segments", "Shape", "Urn", "promised_epsilon"]
+__all__ = ["UNIT", "Calibration", "PriorShape", "Promise", "Segments", "Urn", "promised_epsilon"]

@@ -20,15 +20,15 @@ from numpy.typing import NDArray
 from sfumato.compiled import compiled
 from sfumato.errors import ParameterError, UnsatisfiableError
 from sfumato.mechanisms.dirichlet.disclosure import disclosure_bound, shrinking_factor
-from sfumato.mechanisms.dirichlet.prior import LARGEST_MASS, UNIT, Shape, whole_masses
+from sfumato.mechanisms.dirichlet.prior import MAX_MASS, UNIT, PriorShape, round_masses
 
 Rule = Literal["pure", "reference", "exact", "file"]
 RULES: tuple[Rule, ...] = get_args(Rule)
 BISECTIONS = 24
 DOUBLINGS = 60
 THREADS = 2
-LARGEST_EPSILON = 50.0
-LARGEST_ALPHA = LARGEST_MASS / UNIT
+MAX_EPSILON = 50.0
+MAX_ALPHA = MAX_MASS / UNIT
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,8 +41,8 @@ class Promise:
     reject: bool = False
 
     def __post_init__(self) -> None:
-        epsilon, most = self.epsilon, f"{LARGEST_EPSILON:g}"
-        if isinstance(epsilon, bool) or not isinstance(epsilon, int | float) or not 0 < epsilon <= LARGEST_EPSILON:
+        epsilon, most = self.epsilon, f"{MAX_EPSILON:g}"
+        if isinstance(epsilon, bool) or not isinstance(epsilon, int | float) or not 0 < epsilon <= MAX_EPSILON:
             raise ParameterError(f"epsilon is {epsilon!r}; expected a number above 0 and at most {most}")
         if self.rule not in RULES:
             raise ParameterError(f"{self.rule!r} is not a way to calibrate; choose {', '.join(RULES)}")
@@ -121,16 +121,16 @@ def _exact_scale(
     below, step = 0.0, 1.0
     while True:
         scale = step * (1.0 + 1e-9) / gain
-        if scale * weights.max() > LARGEST_ALPHA:
+        if scale * weights.max() > MAX_ALPHA:
             return np.inf
-        alphas = whole_masses(scale, weights) / UNIT
+        alphas = round_masses(scale, weights) / UNIT
         if disclosure_bound(n, n, growth, delta, alphas, counts, keep, everybody) <= delta:
             break
         below = scale
         step = step + 1.0 if step < 32.0 else step * 1.1
     for _ in range(BISECTIONS):
         middle = (below + scale) / 2.0
-        alphas = whole_masses(middle, weights) / UNIT
+        alphas = round_masses(middle, weights) / UNIT
         if disclosure_bound(n, n, growth, delta, alphas, counts, keep, everybody) <= delta:
             scale = middle
         else:
@@ -138,7 +138,7 @@ def _exact_scale(
     return scale
 
 
-def _pure_scale(n: int, growth: float, shape: Shape, counts: NDArray[np.int64]) -> float:
+def _pure_scale(n: int, growth: float, shape: PriorShape, counts: NDArray[np.int64]) -> float:
     """The smallest scale found at which no place can be drawn more often than its threshold."""
     used = counts > 0
     scale = 0.0
@@ -146,7 +146,7 @@ def _pure_scale(n: int, growth: float, shape: Shape, counts: NDArray[np.int64]) 
         alphas = shape.masses(scale) / UNIT
         shrinking = shrinking_factor(n, n, alphas, counts, shape.keep)
         gain = float(((growth * shape.keep / shrinking - 1.0) * shape.weights)[used].min())
-        if gain <= 0 or scale * shape.weights.max() > LARGEST_ALPHA:
+        if gain <= 0 or scale * shape.weights.max() > MAX_ALPHA:
             return inf
         needed = n / gain * (1 + 1e-12)
         if needed <= scale:
@@ -160,7 +160,7 @@ class Calibration:
     """The smallest priors of one shape that keep a promise; equal destinations are calibrated once."""
 
     promise: Promise
-    shape: Shape
+    shape: PriorShape
     _known: dict[bytes, float] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -194,7 +194,7 @@ class Calibration:
     def _check_mass(self, scale: float, row: NDArray[np.int64]) -> None:
         """An urn counts in whole numbers of a word; this is far beyond any prior of use."""
         mass = float(self.shape.masses(scale).astype(np.float64) @ row[1:]) + 2.0 * UNIT * float(row[0])
-        if mass >= LARGEST_MASS:
+        if mass >= MAX_MASS:
             raise UnsatisfiableError(
                 f"the prior that epsilon {self.promise.epsilon:g} needs for a destination of {int(row[0])} people is "
                 "too large to draw from; ask for a larger epsilon or a smaller domain"
@@ -227,6 +227,6 @@ def promised_epsilon(
     def holds(epsilon: float) -> bool:
         return bool(disclosure_bound(n, m, exp(epsilon), delta, masses, places, kept, everybody) <= delta)
 
-    if not holds(LARGEST_EPSILON):
+    if not holds(MAX_EPSILON):
         return inf
-    return _smallest(holds, LARGEST_EPSILON)
+    return _smallest(holds, MAX_EPSILON)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from sfumato.compiled import compiled
 from sfumato.errors import ParameterError
-from sfumato.mechanisms.dirichlet.prior import LARGEST_MASS, UNIT
+from sfumato.mechanisms.dirichlet.prior import MAX_MASS, UNIT
 from sfumato.mechanisms.noise import Source
 
 WORDS = 2**14
@@ -110,7 +110,7 @@ def _draw(
                 seen += 1
                 kept = fates[slot]
                 if 2 * seen > len(keys):
-                    keys, fates = _enlarged(keys, fates)
+                    keys, fates = _enlarge(keys, fates)
             else:
                 kept = fates[slot]
             if not kept:
@@ -121,7 +121,7 @@ def _draw(
 
 
 @compiled
-def _enlarged(keys: np.ndarray, fates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _enlarge(keys: np.ndarray, fates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     wider, wider_fates = np.full(4 * len(keys), EMPTY, dtype=np.int64), np.zeros(4 * len(keys), dtype=np.bool_)
     for i in range(len(keys)):
         if keys[i] != EMPTY:
@@ -154,7 +154,7 @@ class Urn:
         """The places and levels of m drawn people; `places`, rising, are those of the real ones."""
         mass = masses[segments.level]
         total = float(mass.astype(np.float64) @ segments.count) + float(self.unit) * (len(places) + m)
-        if total >= LARGEST_MASS:
+        if total >= MAX_MASS:
             raise ParameterError("the prior is too large to draw from; ask for a larger epsilon or a smaller domain")
         upto = np.cumsum(mass * segments.count)
         drawn, drawn_levels = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64)

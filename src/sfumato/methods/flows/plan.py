@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from sfumato.compiled import compiled
 from sfumato.data.places import Places
-from sfumato.mechanisms.dirichlet import UNIT, Calibration, Promise, Shape
+from sfumato.mechanisms.dirichlet import UNIT, Calibration, PriorShape, Promise
 from sfumato.mechanisms.dirichlet.disclosure import shrinking_factor
-from sfumato.mechanisms.dirichlet.prior import whole_masses
+from sfumato.mechanisms.dirichlet.prior import round_masses
 from sfumato.methods.flows.domain import Domain, Resolution
 from sfumato.methods.flows.prior import Prior
 
@@ -26,7 +26,7 @@ BATCH = 1024
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class SynthesisPlan:
     """For every destination how it sees the places, the scale of its prior, and what that prior comes to.
 
     `shrinking`, `kept`, `least`, `most` and `mass` are, by destination: the factor that dropping costs, the smallest
@@ -35,7 +35,7 @@ class Plan:
     """
 
     promise: Promise
-    shape: Shape
+    shape: PriorShape
     resolutions: Sequence[Resolution]
     which: NDArray[np.int64]
     people: NDArray[np.int64]
@@ -57,7 +57,7 @@ class Plan:
         *,
         density: NDArray[np.float64] | None = None,
         progress: Callable[[int, int], None] | None = None,
-    ) -> Plan:
+    ) -> SynthesisPlan:
         """Calibrate the prior of every destination; raises if there is one for which none keeps the promise."""
         shape = prior.shape()
         calibration = Calibration(promise, shape)
@@ -72,7 +72,7 @@ class Plan:
             done += len(batch)
             if progress:
                 progress(done, len(people))
-        return Plan(promise, shape, resolutions, which, people, scales, shrinking, kept, least, most, mass)
+        return SynthesisPlan(promise, shape, resolutions, which, people, scales, shrinking, kept, least, most, mass)
 
     def batches(self) -> Iterator[tuple[Resolution, NDArray[np.int64]]]:
         """The destinations of each resolution, not too many at once."""
@@ -102,11 +102,11 @@ class Plan:
 def _extents(
     scales: np.ndarray, people: np.ndarray, counts: np.ndarray, weights: np.ndarray, keep: np.ndarray
 ) -> np.ndarray:
-    """For each destination: shrinking, kept, least, most and mass, as `Plan` has them."""
+    """For each destination: shrinking, kept, least, most and mass, as `SynthesisPlan` has them."""
     found = np.zeros((5, len(scales)))
     found[1:3] = np.inf
     for d in range(len(scales)):
-        alphas = whole_masses(scales[d], weights) / UNIT
+        alphas = round_masses(scales[d], weights) / UNIT
         found[0, d] = shrinking_factor(people[d], people[d], alphas, counts[d], keep)
         for level in range(len(weights)):
             if counts[d, level] > 0:

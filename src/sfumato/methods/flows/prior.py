@@ -16,15 +16,15 @@ from numpy.typing import NDArray
 from sfumato.data.places import KILOMETRES, Places, as_text, find_column, read_numbers
 from sfumato.data.source import read_frame
 from sfumato.errors import DataError, ParameterError
-from sfumato.mechanisms.dirichlet import Shape
-from sfumato.mechanisms.dirichlet.prior import SMALLEST_KEEP
+from sfumato.mechanisms.dirichlet import PriorShape
+from sfumato.mechanisms.dirichlet.prior import MIN_KEEP
 
 CLASSES = 8
 """Weights of places are rounded up to powers of two, at most 2⁷ apart."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Distances:
+class DistanceHistogram:
     """A public histogram of distances: the share of people up to each edge (kilometres), and beyond the last."""
 
     edges: tuple[float, ...]
@@ -47,7 +47,7 @@ class Distances:
         return likeness
 
     @staticmethod
-    def read(source: Any, unit: str) -> Distances:
+    def read(source: Any, unit: str) -> DistanceHistogram:
         """Read rows of `up_to` and `share`; an empty `up_to` in the last row is everything beyond."""
         frame, where = read_frame(source)
         up_to = frame[find_column(frame.columns, None, ("up_to", "distance"), "upper edge", where)]
@@ -56,7 +56,7 @@ class Distances:
         ends = read_numbers(up_to[:-1] if open_ended else up_to, where)
         shares = read_numbers(frame[find_column(frame.columns, None, ("share", "count"), "share", where)], where)
         try:
-            return Distances(
+            return DistanceHistogram(
                 edges=tuple(end * KILOMETRES[unit] for end in ends),
                 shares=tuple(shares if open_ended else [*shares, 0.0]),
             )
@@ -64,7 +64,7 @@ class Distances:
             raise DataError(f"{where}: {error}") from error
 
 
-USUAL = Distances(
+USUAL = DistanceHistogram(
     edges=tuple(miles * KILOMETRES["mi"] for miles in (6.23, 13.1, 21.54, 100.0)), shares=(0.5, 0.25, 0.15, 0.09, 0.01)
 )
 """Commutes in Minnesota by the Census Transportation Planning Package of 2000, as Machanavajjhala et al. quote it."""
@@ -78,7 +78,7 @@ class Prior:
     units than places form levels of their own, one per ring, and are never dropped.
     """
 
-    distances: Distances | None = None
+    distances: DistanceHistogram | None = None
     by_distance: bool = False
     floor: float = 0.0378
     keep: float = 1.0
@@ -86,8 +86,8 @@ class Prior:
 
     def __post_init__(self) -> None:
         for name in ("floor", "keep"):
-            if not SMALLEST_KEEP <= getattr(self, name) <= 1:
-                least = f"{SMALLEST_KEEP:.1g}"
+            if not MIN_KEEP <= getattr(self, name) <= 1:
+                least = f"{MIN_KEEP:.1g}"
                 raise ParameterError(f"{name} is {getattr(self, name):g}; expected a number from {least} to 1")
         if self.distances is None and (self.by_distance or self.keep < 1):
             object.__setattr__(self, "distances", USUAL)
@@ -127,13 +127,13 @@ class Prior:
         classes: NDArray[np.int64] = np.clip(halvings, 0, CLASSES - 1).astype(np.int64)
         return classes
 
-    def shape(self) -> Shape:
+    def shape(self) -> PriorShape:
         """The weights of all levels, and how they are kept: those of places, then those of coarser units."""
         flat = np.ones(self.rings)
         ring = self.distances.likeness(self.floor) if self.distances and self.by_distance else flat
         keep = self.distances.likeness(self.keep) if self.distances and self.keep < 1 else flat
         by_class = 0.5 ** np.arange(self.classes)
-        return Shape(
+        return PriorShape(
             weights=np.concatenate((np.outer(ring, by_class).ravel(), ring)),
             keep=np.concatenate((np.repeat(keep, self.classes), np.ones(self.rings))),
         )

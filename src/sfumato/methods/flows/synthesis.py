@@ -16,7 +16,7 @@ from sfumato.mechanisms.dirichlet import UNIT, Promise, Urn
 from sfumato.mechanisms.dirichlet.rejection import is_good
 from sfumato.mechanisms.noise import Source, SystemSource
 from sfumato.methods.flows.domain import EVERYWHERE, Domain, Resolution
-from sfumato.methods.flows.plan import Plan
+from sfumato.methods.flows.plan import SynthesisPlan
 from sfumato.methods.flows.prior import Prior, check_weights
 from sfumato.privacy.claims import ApproximateDP, Claim, NoGuarantee, ProbabilisticDP, PureDP
 
@@ -38,7 +38,7 @@ class Synthesis:
 
     flows: Flows
     claim: Claim
-    plan: Plan
+    plan: SynthesisPlan
     rejected: int = 0
     """How often a destination was drawn again; this one number depends on the data."""
 
@@ -88,7 +88,7 @@ class Synthesizer:
         """Plan, and refuse what can be refused, before anything is drawn."""
         if self.density is not None:
             check_weights(self.density, flows.places, "the density")
-        plan = Plan.make(
+        plan = SynthesisPlan.make(
             self.promise,
             self.domain,
             self.prior,
@@ -106,7 +106,7 @@ class Synthesizer:
         return self.prepare(flows).draw(source or SystemSource(), progress)
 
 
-def _refuse_outside(flows: Flows, plan: Plan) -> None:
+def _refuse_outside(flows: Flows, plan: SynthesisPlan) -> None:
     """The one look at origins outside the urn: an origin without a unit. The claim assumes that there is none."""
     for d in np.unique(np.repeat(np.arange(len(flows)), np.diff(flows.start))[~flows.inside]):
         resolution = plan.resolutions[plan.which[d]]
@@ -123,7 +123,7 @@ class Prepared:
     """Flows and the plan to draw them by."""
 
     synthesizer: Synthesizer
-    plan: Plan
+    plan: SynthesisPlan
     flows: Flows
 
     def draw(self, source: Source, progress: Progress | None = None) -> Synthesis:
@@ -150,7 +150,7 @@ class Prepared:
 class _Drawing:
     """The urn at work, one destination after another."""
 
-    def __init__(self, plan: Plan, flows: Flows, source: Source) -> None:
+    def __init__(self, plan: SynthesisPlan, flows: Flows, source: Source) -> None:
         self.plan, self.flows, self.urn = plan, flows, Urn(source, plan.shape.keep)
         self.growth, self.rejected = exp(plan.promise.synthesis), 0
 

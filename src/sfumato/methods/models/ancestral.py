@@ -34,7 +34,7 @@ class Link:
     shares: NDArray[np.float64]
 
 
-def dealt(groups: NDArray[np.int64], shares: NDArray[np.float64], uniforms: Uniforms) -> NDArray[np.int64]:
+def deal(groups: NDArray[np.int64], shares: NDArray[np.float64], uniforms: Uniforms) -> NDArray[np.int64]:
     """A value for each row, from the shares (groups, values) of its group."""
     counts = np.bincount(groups, minlength=len(shares))
     starts = np.cumsum(counts) - counts
@@ -47,7 +47,7 @@ def dealt(groups: NDArray[np.int64], shares: NDArray[np.float64], uniforms: Unif
 
 
 def sample(
-    attributes: Sequence[Attribute], links: Sequence[Link], rows: int, uniforms: Uniforms, draw: Draw = dealt
+    attributes: Sequence[Attribute], links: Sequence[Link], rows: int, uniforms: Uniforms, draw: Draw = deal
 ) -> NDArray[np.int64]:
     """Rows of positions, the attributes as columns; every pair of columns is checked against the model."""
     bins: dict[int, NDArray[np.int64]] = {}

@@ -19,7 +19,7 @@ GROW, SHRINK = 1.2, 0.5
 SETTLED = 1e-9
 """A step that lowers the loss by less than this share of it was the last."""
 TINY = 1e-300
-LEAST_SHARE = 1e-4
+MIN_SHARE = 1e-4
 """No value starts with less than this share, so that none is lost to noise before the fit begins."""
 
 
@@ -72,7 +72,7 @@ def _independent(shape: Sequence[int], marginals: Sequence[Marginal]) -> NDArray
                 counts += weight * marginal.counts.sum(axis=others)
                 precision += weight
         estimate = counts / precision
-        least = LEAST_SHARE * max(float(estimate.sum()), 1.0)
+        least = MIN_SHARE * max(float(estimate.sum()), 1.0)
         cells *= np.maximum(estimate, least).reshape([-1 if other == axis else 1 for other in range(len(shape))])
     return cells
 

@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 from sfumato.data import Table
 from sfumato.mechanisms.budget import Budget, ticks
 from sfumato.methods.base import DPMethod
-from sfumato.methods.models.ancestral import dealt, inside_steps, step_shares
+from sfumato.methods.models.ancestral import deal, inside_steps, step_shares
 from sfumato.methods.models.fitting import Marginal, fit
 from sfumato.methods.models.network import Attribute, even_starts
-from sfumato.methods.models.privbayes import MOST_ROWS, release_of_rows, row_columns
+from sfumato.methods.models.privbayes import MAX_ROWS, release_of_rows, row_columns
 from sfumato.release.release import Release
-from sfumato.release.sampling import whole_counts_of
+from sfumato.release.sampling import round_counts
 from sfumato.release.selfcheck import check_marginals
 
 WIDE_SHARE = Fraction(1, 25)
@@ -32,9 +32,9 @@ WIDE_SHARE = Fraction(1, 25)
 RESOLUTIONS = ((16, 6), (12, 6), (8, 6), (8, 4), (6, 4), (4, 4), (3, 3), (2, 2), (1, 1))
 """Axes of at most so many positions keep them all, wider ones have so many bins: the first pair that will do."""
 NARROW_SENSITIVE = 32
-MOST_CELLS = 2**16
+MAX_CELLS = 2**16
 """Cells of the fitted distribution."""
-LEAST = 1e-6
+MIN_VARIANCE = 1e-6
 """The variance of noise too small to matter, so that a fit can divide by it."""
 JOINED_CELLS = 8
 """Narrow axes with at most this many cells together are part of every table."""
@@ -97,7 +97,7 @@ class Marginals(DPMethod):
             flat = np.ravel_multi_index([codes[axis] for axis in axes], sizes)
             exact = np.bincount(flat, weights, int(np.prod(sizes))).astype(np.int64)
             counts = budget.counts(exact[None, :], price)[0]  # proof: joint-tables
-            variance = max(float(budget.variance(price)), LEAST)
+            variance = max(float(budget.variance(price)), MIN_VARIANCE)
             found.append(Marginal(axes, counts.reshape(sizes).astype(np.float64), variance))
         return found
 
@@ -138,7 +138,7 @@ def resolution(positions: Sequence[int]) -> tuple[list[int], int]:
     for limit, bins in RESOLUTIONS:
         limits = [*(limit for _ in positions[:-1]), NARROW_SENSITIVE]
         sizes = [size if size <= most else bins for size, most in zip(positions, limits, strict=True)]
-        if np.prod([float(size) for size in sizes]) <= MOST_CELLS:
+        if np.prod([float(size) for size in sizes]) <= MAX_CELLS:
             break
     return limits, bins
 
@@ -157,8 +157,8 @@ def joint_tables(shape: Sequence[int]) -> list[tuple[int, ...]]:
 
 def _rows(axes: Sequence[BinnedAxis], cells: NDArray[np.float64], budget: Budget) -> NDArray[np.int64]:
     """Rows of positions: as many of each cell as it counts, rounded along the cells, then a position in each bin."""
-    cells = cells * min(1.0, MOST_ROWS / max(float(cells.sum()), 1.0))
-    whole = whole_counts_of(cells, np.indices(cells.shape).reshape(cells.ndim, -1), budget.uniforms)
+    cells = cells * min(1.0, MAX_ROWS / max(float(cells.sum()), 1.0))
+    whole = round_counts(cells, np.indices(cells.shape).reshape(cells.ndim, -1), budget.uniforms)
     compared = [*combinations(range(cells.ndim), 1), *combinations(range(cells.ndim), 2)]
     checks = sum(int(np.prod([cells.shape[axis] for axis in some])) for some in compared)
     for some in compared:
@@ -169,6 +169,6 @@ def _rows(axes: Sequence[BinnedAxis], cells: NDArray[np.float64], budget: Budget
     found = np.empty((len(rows), cells.ndim), dtype=np.int64)
     for number, (axis, group) in enumerate(zip(axes, np.unravel_index(rows, cells.shape), strict=True)):
         shares = step_shares(axis.attribute.counts, axis.group_of_step)
-        step = dealt(group, shares, budget.uniforms) if shares.shape[0] < shares.shape[1] else group
+        step = deal(group, shares, budget.uniforms) if shares.shape[0] < shares.shape[1] else group
         found[:, number] = inside_steps(axis.attribute, step, budget.uniforms)
     return found

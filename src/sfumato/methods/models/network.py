@@ -21,9 +21,9 @@ WIDEST = 256
 """Steps in which a wide axis is counted; within a step its rows are spread evenly."""
 PRECISION = 2**20
 """Shares of bins are whole multiples of one in this many, so that scores are exact integers."""
-MOST_CANDIDATES = 2_000
+MAX_CANDIDATES = 2_000
 """Candidates of one selection; with more, children listen to fewer parents."""
-LONGEST_SEARCH = 20
+MAX_SEARCH = 20
 """Sets looked at for each one that may be offered."""
 
 View = tuple[int, int]
@@ -150,18 +150,18 @@ def combinations_of(attributes: Sequence[Attribute], parents: Parents) -> int:
 
 
 def candidates(
-    attributes: Sequence[Attribute], known: Sequence[int], most_cells: float, degree: int
+    attributes: Sequence[Attribute], known: Sequence[int], max_cells: float, degree: int
 ) -> list[tuple[int, Parents]]:
-    """Every child outside `known` with every greatest set of parents whose table has no more than `most_cells`.
+    """Every child outside `known` with every greatest set of parents whose table has no more than `max_cells`.
 
     It looks at the number of groups of each view alone, never at the rows.
     """
     children = [child for child in range(len(attributes)) if child not in known]
-    most = max(MOST_CANDIDATES // len(children), 1)
+    most = max(MAX_CANDIDATES // len(children), 1)
     found: list[tuple[int, Parents]] = []
     for child in children:
         bins = attributes[child].bins
-        sets = ParentSets(attributes, known, most_cells / bins, most).within(degree) if bins > 1 else [()]
+        sets = ParentSets(attributes, known, max_cells / bins, most).within(degree) if bins > 1 else [()]
         found += [(child, parents) for parents in sets]
     return found
 
@@ -188,7 +188,7 @@ class ParentSets:
         """No parent can be added to these, and none seen through its next finer view; `None` if too many."""
         found: list[Parents] = []
         waiting: list[tuple[int, Parents, int]] = [(0, (), 1)]
-        for _ in range(LONGEST_SEARCH * self.most):
+        for _ in range(MAX_SEARCH * self.most):
             if not waiting:
                 return found if len(found) <= self.most else None
             place, chosen, cells = waiting.pop()

@@ -30,9 +30,9 @@ SINGLE = Fraction(1, 10)
 """Share of the budget for counting every attribute by itself."""
 CHOOSING = Fraction(3, 20)
 """Share for choosing the network; the rest counts its tables."""
-MOST_CELLS = 2**18
+MAX_CELLS = 2**18
 """Cells of a table, however little noise there is."""
-MOST_ROWS = 10**7
+MAX_ROWS = 10**7
 """Rows sampled, however many the noisy count speaks of."""
 
 
@@ -72,10 +72,10 @@ class PrivBayes(DPMethod):
         attributes = cells.attributes
         network: list[tuple[int, Parents]] = [(len(attributes) - 1, ())]
         tables = len(attributes) - 1
-        most_cells = self._most_cells(attributes, budget) if tables else 0
+        max_cells = self._most_cells(attributes, budget) if tables else 0
         one_run = np.zeros(1, dtype=np.int64)
         for _ in range(tables):
-            offered = candidates(attributes, [child for child, _ in network], most_cells, self.degree or tables)
+            offered = candidates(attributes, [child for child, _ in network], max_cells, self.degree or tables)
             scores = np.array([cells.score(child, parents) for child, parents in offered], dtype=np.int64)
             chosen = budget.choose(scores, one_run, ticks(CHOOSING / tables), monotone=False)  # proof: network
             network.append(offered[int(chosen[0])])
@@ -86,7 +86,7 @@ class PrivBayes(DPMethod):
         price = (int(budget.left[0]) - ticks(CHOOSING)) // (len(attributes) - 1)
         scale = math.sqrt(float(budget.variance(price)) / 2)
         rows = float(attributes[0].counts.sum())
-        return min(rows / (scale * self.theta), MOST_CELLS) if scale > 0 else MOST_CELLS
+        return min(rows / (scale * self.theta), MAX_CELLS) if scale > 0 else MAX_CELLS
 
     def _links(self, cells: BinnedCells, network: Sequence[tuple[int, Parents]], budget: Budget) -> list[Link]:
         """The noisy conditional distribution of each attribute."""
@@ -117,7 +117,7 @@ def row_columns(table: Table) -> tuple[list[NDArray[np.integer]], list[int]]:
 
 def rows_to_sample(attributes: Sequence[Attribute]) -> int:
     """As many rows as the noisy counts speak of."""
-    return min(max(1, round(float(attributes[0].counts.sum()))), MOST_ROWS)
+    return min(max(1, round(float(attributes[0].counts.sum()))), MAX_ROWS)
 
 
 def release_of_rows(method: DPMethod, table: Table, found: NDArray[np.int64]) -> Release:

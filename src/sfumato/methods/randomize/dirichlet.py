@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.data import Table
-from sfumato.mechanisms.dirichlet import Calibration, Promise, Segments, Shape, Urn
-from sfumato.mechanisms.dirichlet.calibration import LARGEST_EPSILON
+from sfumato.mechanisms.dirichlet import Calibration, PriorShape, Promise, Segments, Urn
+from sfumato.mechanisms.dirichlet.calibration import MAX_EPSILON
 from sfumato.mechanisms.noise import Source
 from sfumato.methods.base import PrivateMethod
 from sfumato.parameters import parameter
@@ -37,7 +37,7 @@ class Dirichlet(PrivateMethod):
     name: ClassVar[str] = "dirichlet"
     title: ClassVar[str] = "Dirichlet"
     epsilon: float = parameter(
-        help="what the release may cost", above=0, maximum=LARGEST_EPSILON, example=1, label=" ε={:g}"
+        help="what the release may cost", above=0, maximum=MAX_EPSILON, example=1, label=" ε={:g}"
     )
     delta: float = parameter(
         default=1e-6, help="how likely the promise may fail", above=0, below=1, label=" δ={:g}", always=True
@@ -51,7 +51,7 @@ class Dirichlet(PrivateMethod):
     def _drawn(self, histograms: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
         """A histogram for every point, drawn from its own and the prior, with as many people."""
         people, values = histograms.sum(axis=1), histograms.shape[1]
-        shape = Shape()
+        shape = PriorShape()
         calibration, urn = Calibration(Promise(epsilon=self.epsilon, delta=self.delta), shape), Urn(source, shape.keep)
         every = Segments(*(np.array([number], dtype=np.int64) for number in (0, values, 0)))
         drawn = np.empty_like(histograms)

@@ -32,7 +32,7 @@ MAX_CUTS = 31
 MAX_SPECIALIZATIONS = 1_000
 LISTED = 2**20
 """Up to this many counts of leaves and values are all drawn."""
-LARGEST_DOMAIN = 10**18
+MAX_DOMAIN = 10**18
 FALSE_CELLS = 1000
 """Empty ones of more counts that reach the threshold, on average."""
 
@@ -209,7 +209,7 @@ def _offered(values: Sequence[Value], classes: int) -> list[Value]:
         value
         for value in values
         if len(value.children) > 1
-        and cells // parts[value.axis] * (parts[value.axis] - 1 + len(value.children)) <= LARGEST_DOMAIN
+        and cells // parts[value.axis] * (parts[value.axis] - 1 + len(value.children)) <= MAX_DOMAIN
     ]
 
 

@@ -26,11 +26,11 @@ from sfumato.schema import Axis
 
 CELLS = Fraction(1, 2)
 """Share of the budget for the cells; the parts get the rest."""
-MOST_STEPS, FEWEST_STEPS = 128, 4
+MAX_STEPS, MIN_STEPS = 128, 4
 """Steps of an axis in the cells: wider axes are gathered into even ones, into few if the domain is large."""
 LISTED = 2**18
 """Domains of at most this many cells are counted cell by cell."""
-LARGEST_DOMAIN = 10**18
+MAX_DOMAIN = 10**18
 FALSE_CELLS = 1000
 """Empty cells of a larger domain that reach the threshold, on average."""
 GAIN = 2.0
@@ -133,12 +133,12 @@ class DPCube(DPMethod):
 
 def step_starts(axes: Sequence[Axis]) -> list[NDArray[np.int64]]:
     """The public steps of every axis, fewer on the widest ones until all cells can be listed or at least numbered."""
-    most = [MOST_STEPS] * len(axes)
+    most = [MAX_STEPS] * len(axes)
     while True:
         starts = [even_starts(axis.size, axis.nullable, steps) for axis, steps in zip(axes, most, strict=True)]
         domain = math.prod(map(len, starts))
         widest = max(range(len(starts)), key=lambda axis: len(starts[axis]))
-        if domain <= (LISTED if len(starts[widest]) > FEWEST_STEPS else LARGEST_DOMAIN):
+        if domain <= (LISTED if len(starts[widest]) > MIN_STEPS else MAX_DOMAIN):
             return starts
         most[widest] = max(1, len(starts[widest]) // 2)
 

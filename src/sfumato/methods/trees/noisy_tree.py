@@ -71,14 +71,14 @@ def under_one_root(
 
 def release_of_levels(method: DPMethod, levels: list[Level]) -> Release:
     """The leaves with counts that agree with all that was counted above them and are not negative."""
-    from sfumato.estimation.consistency import histograms_with_totals, not_negative, reconciled
+    from sfumato.estimation.consistency import histograms_with_totals, make_nonnegative, reconcile
 
     parent, counts, variance = (
         np.concatenate([getattr(level, name) for level in levels]) for name in ("parent", "counts", "variance")
     )
     leaf = np.flatnonzero(~np.concatenate([level.inner for level in levels]))
-    agreed = reconciled(parent, counts, variance)
-    totals = not_negative(parent, agreed.sum(axis=1))[leaf]
+    agreed = reconcile(parent, counts, variance)
+    totals = make_nonnegative(parent, agreed.sum(axis=1))[leaf]
     noisy = np.concatenate([level.histograms for level in levels]).astype(np.float64)
     histograms = histograms_with_totals(noisy if agreed.shape[1] == 1 else agreed[leaf], totals)
     leaves = merge_regions([level.regions[~level.inner] for level in levels])

@@ -19,7 +19,7 @@ from sfumato.mechanisms.dirichlet import Promise
 from sfumato.mechanisms.dirichlet.calibration import Rule
 from sfumato.mechanisms.noise import SimulatedSource
 from sfumato.methods.flows.domain import Domain
-from sfumato.methods.flows.prior import Distances, Prior
+from sfumato.methods.flows.prior import DistanceHistogram, Prior
 from sfumato.methods.flows.synthesis import Synthesizer
 from sfumato.trials.flows.comparison import Run
 
@@ -51,7 +51,7 @@ class Sweep:
     radius: float = USUAL_RADIUS
     unit: str = "mi"
     regions: tuple[str, ...] = ()
-    distances: Distances | None = None
+    distances: DistanceHistogram | None = None
     epsilons: tuple[float, ...] = EPSILONS
     deltas: tuple[float, ...] = DELTAS
     seeds: tuple[int, ...] = (1,)

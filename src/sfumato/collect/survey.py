@@ -119,17 +119,9 @@ class Survey:
 
     def spec(self) -> dict[str, Any]:
         """The survey as files, databases and browsers spell it; ε is a fraction, so that all count the same."""
-        return {
-            "name": self.name,
-            "question": self.question,
-            "min": self.min,
-            "max": self.max,
-            "step": self.step,
-            "mechanism": self.mechanism,
-            "epsilon": str(self.channel.exact_epsilon),
-            "smallest_batch": self.smallest_batch,
-            "ends": None if self.ends is None else self.ends.isoformat(),
-        }
+        ends = None if self.ends is None else self.ends.isoformat()
+        given = {key: getattr(self, key) for key in (*REQUIRED, *OPTIONAL)}
+        return {**given, "epsilon": str(self.channel.exact_epsilon), "ends": ends}
 
     @classmethod
     def parse(cls, spec: Any) -> Self:

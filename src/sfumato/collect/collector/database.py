@@ -11,21 +11,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import (
-    BigInteger,
-    Column,
-    Connection,
-    Engine,
-    MetaData,
-    Table,
-    Text,
-    create_engine,
-    event,
-    func,
-    make_url,
-    select,
-)
-from sqlalchemy.engine import URL
+import sqlalchemy as sa
+from sqlalchemy import URL, BigInteger, Column, Connection, Engine, Text
 from sqlalchemy.exc import SQLAlchemyError
 
 from sfumato.collect.collector import refuse_missing
@@ -38,29 +25,24 @@ MAKING_TABLES = int.from_bytes(b"Sfum", "big")
 WRITING = "sfumato_writing"
 EXPECTED = "expected the path of a file, sqlite:///FILE or postgresql://USER@HOST/DATABASE"
 
-METADATA = MetaData()
-SURVEYS = Table(
-    "surveys",
-    METADATA,
-    Column("name", Text, primary_key=True),
-    Column("spec", Text, nullable=False),
-    sqlite_with_rowid=False,
-)
-REPORTS = Table(
-    "reports",
-    METADATA,
-    Column("survey", Text, primary_key=True),
-    Column("id", Text, primary_key=True),
-    Column("value", BigInteger, nullable=False),
-    sqlite_with_rowid=False,
-)
-COUNTS = Table(
-    "counts",
-    METADATA,
-    Column("survey", Text, primary_key=True),
-    Column("value", BigInteger, primary_key=True, autoincrement=False),
-    Column("count", BigInteger, nullable=False),
-    sqlite_with_rowid=False,
+METADATA = sa.MetaData()
+SURVEYS, REPORTS, COUNTS = (
+    sa.Table(name, METADATA, *columns, sqlite_with_rowid=False)
+    for name, *columns in (
+        ("surveys", Column("name", Text, primary_key=True), Column("spec", Text, nullable=False)),
+        (
+            "reports",
+            Column("survey", Text, primary_key=True),
+            Column("id", Text, primary_key=True),
+            Column("value", BigInteger, nullable=False),
+        ),
+        (
+            "counts",
+            Column("survey", Text, primary_key=True),
+            Column("value", BigInteger, primary_key=True, autoincrement=False),
+            Column("count", BigInteger, nullable=False),
+        ),
+    )
 )
 
 
@@ -80,7 +62,7 @@ def parse_database(database: Path | str) -> URL:
     if scheme not in ("sqlite", "postgresql+psycopg"):
         raise ParameterError(f"a database of the kind {scheme!r} is not known; {EXPECTED}")
     try:
-        url = make_url(f"{scheme}://{rest}")
+        url = sa.make_url(f"{scheme}://{rest}")
     except (SQLAlchemyError, ValueError) as error:
         # The address is not repeated: it may hold a password.
         raise ParameterError(f"the address of the database cannot be read; {EXPECTED}") from error
@@ -103,7 +85,7 @@ def open_engine(url: URL) -> Engine:
     try:
         with translate_errors(url), begin_write(engine) as connection:
             if engine.dialect.name == "postgresql":
-                connection.execute(select(func.pg_advisory_xact_lock(MAKING_TABLES)))
+                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(MAKING_TABLES)))
             METADATA.create_all(connection)
     except BaseException:
         engine.dispose()
@@ -115,16 +97,16 @@ def _open_sqlite(url: URL) -> Engine:
     with suppress(OSError):
         # For its owner alone; whatever is in the way is told by SQLite.
         Path(str(url.database)).touch(mode=0o600)
-    engine = create_engine(url, hide_parameters=True, connect_args={"timeout": TIMEOUT})
+    engine = sa.create_engine(url, hide_parameters=True, connect_args={"timeout": TIMEOUT})
 
-    @event.listens_for(engine, "connect")
+    @sa.event.listens_for(engine, "connect")
     def prepare(connection: Any, _: Any) -> None:
         # Python's own transactions begin too late to lock before the first read.
         connection.isolation_level = None
         for setting in ("journal_mode=WAL", "synchronous=FULL", f"busy_timeout={TIMEOUT * 1000}"):
             connection.execute(f"PRAGMA {setting}").close()
 
-    @event.listens_for(engine, "begin")
+    @sa.event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
         immediate = connection.get_execution_options().get(WRITING)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")
@@ -134,7 +116,7 @@ def _open_sqlite(url: URL) -> Engine:
 
 def _open_postgresql(url: URL) -> Engine:
     waiting = {} if "connect_timeout" in url.query else {"connect_timeout": TIMEOUT}
-    return create_engine(
+    return sa.create_engine(
         url, hide_parameters=True, pool_pre_ping=True, isolation_level="READ COMMITTED", connect_args=waiting
     )
 

@@ -43,6 +43,7 @@ class Declaration:
     maximum: float | None = None
     below: float | None = None
     choices: Sequence[str] = ()
+    metavar: str | None = None
     label: str = ""
     always: bool = False
 

@@ -8,11 +8,12 @@ from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
-from sfumato.cli import budget, demo, frontier, init, measure, publish, query, verify
+from sfumato.cli import budget, commute, demo, frontier, init, local, measure, publish, query, verify
 from sfumato.cli.commute import evaluate, synthesize
 from sfumato.cli.commute import map as flow_map
+from sfumato.cli.commute.settings import SynthesizeCommand
 from sfumato.cli.local import estimate, perturb, plan, serve
 from sfumato.cli.parameters import PublishCommand
 from sfumato.cli.show import one_line
@@ -21,12 +22,15 @@ from sfumato.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from types import ModuleType
 
 NAME = "sfumato"
 BAD_INPUT = 2
 BROKEN_PIPE = 141
 """What a shell reports of a program whose reader went away."""
 
+COMMANDS: dict[str, type[TyperCommand]] = {"publish": PublishCommand, "synthesize": SynthesizeCommand}
+"""Commands with options that are declared elsewhere."""
 SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 app = typer.Typer(name=NAME, rich_markup_mode=None, pretty_exceptions_enable=False, context_settings=SETTINGS)
@@ -54,10 +58,23 @@ def start(
         typer.echo(context.get_help())
 
 
-for module in (demo, init, frontier, publish, measure, verify, query):
-    name = module.__name__.rpartition(".")[2]
-    kind = PublishCommand if module is publish else None
-    app.command(name=name, cls=kind, epilog=_example(module.EXAMPLE), context_settings=SETTINGS)(module.command)
+def _add(group: typer.Typer, *modules: ModuleType) -> None:
+    """Add the commands of some modules, by the modules' names."""
+    for module in modules:
+        name = module.__name__.rpartition(".")[2]
+        about: dict[str, Any] = {"epilog": _example(module.EXAMPLE), "context_settings": SETTINGS}
+        group.command(name=name, cls=COMMANDS.get(name), **about)(module.command)
+
+
+def _add_group(package: ModuleType, example: str, *modules: ModuleType) -> None:
+    """Add the commands of a package, which says itself what they are for."""
+    about: dict[str, Any] = {"help": package.__doc__, "epilog": _example(example), "context_settings": SETTINGS}
+    group = typer.Typer(rich_markup_mode=None, **about)
+    _add(group, *modules)
+    app.add_typer(group, name=package.__name__.rpartition(".")[2])
+
+
+_add(app, demo, init, frontier, publish, measure, verify, query)
 
 spending = typer.Typer(cls=budget.DataSetOrCommand, rich_markup_mode=None, context_settings=SETTINGS)
 spending.callback(invoke_without_command=True, epilog=_example(budget.EXAMPLE))(budget.command)
@@ -65,37 +82,8 @@ spending.command(name="cap", epilog=_example(budget.CAP_EXAMPLE), context_settin
 spending.command(name="export", epilog=_example(budget.EXPORT_EXAMPLE), context_settings=SETTINGS)(budget.export)
 app.add_typer(spending, name="budget")
 
-commuting = typer.Typer(rich_markup_mode=None, context_settings=SETTINGS)
-for module in (synthesize, evaluate, flow_map):
-    name = module.__name__.rpartition(".")[2]
-    commuting.command(name=name, epilog=_example(module.EXAMPLE), context_settings=SETTINGS)(module.command)
-
-
-@commuting.callback(epilog=_example(synthesize.EXAMPLE))
-def commute() -> None:
-    """Publish, evaluate and map flows of people between places.
-
-    Commuting, migration, patient flows, trips: origin–destination data, with or without counts.
-    """
-
-
-app.add_typer(commuting, name="commute")
-
-collecting = typer.Typer(rich_markup_mode=None, context_settings=SETTINGS)
-for module in (plan, serve, perturb, estimate):
-    name = module.__name__.rpartition(".")[2]
-    collecting.command(name=name, epilog=_example(module.EXAMPLE), context_settings=SETTINGS)(module.command)
-
-
-@collecting.callback(epilog=_example(serve.EXAMPLE))
-def local() -> None:
-    """Collect numbers that got noise on people's own devices.
-
-    Ages, incomes, counts: plan a survey, collect noisy reports, estimate how the true answers are distributed.
-    """
-
-
-app.add_typer(collecting, name="local")
+_add_group(commute, synthesize.EXAMPLE, synthesize, evaluate, flow_map)
+_add_group(local, serve.EXAMPLE, plan, serve, perturb, estimate)
 
 
 @cache

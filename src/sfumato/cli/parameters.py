@@ -5,12 +5,9 @@ A requirement is asked for by the option of its first field. An option that woul
 
 from __future__ import annotations
 
-import inspect
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-import typer
-from typer.core import TyperCommand
-
+from sfumato.cli.declared import DeclaredCommand, spell
 from sfumato.errors import ParameterError
 from sfumato.parameters import Declaration, declarations
 
@@ -18,25 +15,14 @@ if TYPE_CHECKING:
     from sfumato.methods import Method
     from sfumato.privacy.requirements import Requirement
 
-GIVEN = "parameters"
-"""Where the context of a command keeps the options that were given."""
 MAX_WHOLE = 2.0**53
 
 
-class PublishCommand(TyperCommand):
-    """`publish` with an option for every parameter that a method or a requirement declares.
+class PublishCommand(DeclaredCommand):
+    """`publish` with an option for every parameter that a method or a requirement declares."""
 
-    The options are collected when the command is run or explained; no other command has to load the methods for them.
-    """
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        *own, show_help = super().get_params(ctx)
-        return [*own, *_declared_options(), show_help]
-
-    def invoke(self, ctx: Any) -> Any:
-        given = {name: ctx.params.pop(name) for name in publish_options()}
-        ctx.meta[GIVEN] = {name: value for name, value in given.items() if value is not None}
-        return super().invoke(ctx)
+    def declared(self) -> list[Declaration]:
+        return publish_options()
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         from sfumato.methods import METHODS
@@ -47,33 +33,15 @@ class PublishCommand(TyperCommand):
             formatter.write_dl([(name, f"{_summary(METHODS[name])} Takes {taken[name]}.") for name in METHODS])
 
 
-def _declared_options() -> list[Any]:
-    """An option of the command line for each declared parameter."""
-
-    def nothing() -> None:
-        pass
-
-    parameters = []
-    for name, declared in publish_options().items():
-        kind = Literal.__getitem__(declared.choices) if declared.choices else declared.kind
-        option = typer.Option(spell(name), help=declared.help)
-        annotation = Annotated[kind | None, option]  # type: ignore[valid-type]
-        parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation))
-    vars(nothing)["__signature__"] = inspect.Signature(parameters)
-    alone = typer.Typer(add_completion=False)
-    alone.command()(nothing)
-    return typer.main.get_command(alone).params
-
-
-def publish_options() -> dict[str, Declaration]:
-    """Every option by name; one that several methods and requirements take says what it is to each."""
+def publish_options() -> list[Declaration]:
+    """Every option; one that several methods and requirements take says what it is to each."""
     from sfumato.methods import METHODS
 
     takers = _requirement_options()
     for method in METHODS.values():
         for declared in declarations(method):
             takers.setdefault(declared.name, {})[method.name] = declared
-    return {name: _merge(declared) for name, declared in takers.items()}
+    return [_merge(name, declared) for name, declared in takers.items()]
 
 
 def options_of(kind: type[Method]) -> list[str]:
@@ -88,7 +56,9 @@ def method_from(name: str, options: dict[str, Any]) -> Method:
 
     kind = find_method(name)
     # A fraction where a whole number belongs is refused by the method itself, with its own sentence.
-    given = {key: _whole(value) if isinstance(value, float) else value for key, value in options.items()}
+    given = {
+        key: _whole(value) if isinstance(value, float) else value for key, value in options.items() if value is not None
+    }
     taken = options_of(kind)
     for option in map(spell, given):
         if option not in taken:
@@ -98,11 +68,6 @@ def method_from(name: str, options: dict[str, Any]) -> Method:
             raise ParameterError(f"{name} needs {_such_as(declared)}")
     own = {item.name: given.pop(item.name) for item in declarations(kind) if item.name in given}
     return kind.under(_requirements(given), **own)
-
-
-def spell(name: str) -> str:
-    """A parameter as an option."""
-    return f"--{name.replace('_', '-')}"
 
 
 def complete_methods() -> list[str]:
@@ -136,15 +101,16 @@ def _requirement_options() -> dict[str, dict[str, Declaration]]:
     return found
 
 
-def _merge(takers: dict[str, Declaration]) -> Declaration:
+def _merge(name: str, takers: dict[str, Declaration]) -> Declaration:
     """One option for all that take it; a whole number is also a number."""
     kinds = [declared.kind for declared in takers.values()]
     choices = dict.fromkeys(choice for declared in takers.values() for choice in declared.choices)
     takers_of: dict[str, list[str]] = {}
-    for name, declared in takers.items():
-        takers_of.setdefault(declared.help, []).append(name)
+    for taker, declared in takers.items():
+        takers_of.setdefault(declared.help, []).append(taker)
     about = "; ".join(f"{', '.join(names)}: {text}" for text, names in takers_of.items())
-    return Declaration(kind=float if float in kinds else kinds[0], choices=tuple(choices), help=f"{about}.")
+    kind = float if float in kinds else kinds[0]
+    return Declaration(name=name, kind=kind, choices=tuple(choices), help=f"{about}.")
 
 
 def _requirements(given: dict[str, Any]) -> list[Requirement]:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from sfumato.cli.budget import charge, show_charge
+from sfumato.cli.declared import GIVEN
 from sfumato.cli.options import File, Json, LedgerFile, Parquet, SchemaFile
-from sfumato.cli.parameters import GIVEN, complete_methods, method_from
+from sfumato.cli.parameters import complete_methods, method_from
 from sfumato.cli.show import measurements, print_json, say, to_json
 from sfumato.cli.study import MEASURES, RELEASE
 from sfumato.files import place

@@ -1,1 +1,4 @@
-"""`sfumato commute`: synthetic origin–destination data, its evaluation, and the map."""
+"""Publish, evaluate and map flows of people between places.
+
+Commuting, migration, patient flows, trips: origin–destination data, with or without counts.
+"""

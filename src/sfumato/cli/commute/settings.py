@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import typer
+from typer.core import TyperCommand
 
 from sfumato.cli.commute.options import coarsening, kilometres, refuse_idle
+from sfumato.cli.declared import DeclaredCommand, typer_options
 from sfumato.errors import ParameterError
+from sfumato.parameters import Declaration, declarations, parameter
 
 if TYPE_CHECKING:
     from sfumato.data.places import Places
-    from sfumato.mechanisms.dirichlet.calibration import Rule
     from sfumato.methods.flows.prior import Prior
     from sfumato.methods.flows.synthesis import Synthesizer
 
@@ -25,33 +27,58 @@ USUAL_DELTA = 1e-5
 class Settings:
     """The options of `synthesize` that say how people are drawn; `None` where nothing was given."""
 
-    epsilon: float
-    delta: float | None
-    rule: Rule
-    reject: bool
-    radius: str | None
-    beyond: str | None
-    coarse: list[str] | None
-    prior: str
-    keep: float
-    distances: Path | None
-    density: Path | None
-    unit: str
+    epsilon: float = parameter(help="What the file may cost in all.")
+    delta: float | None = parameter(
+        default=None,
+        help="The probability, per destination, with which the promise may fail; 1e-5 unless the rule is pure.",
+    )
+    rule: Literal["exact", "reference", "file", "pure"] = parameter(
+        default="exact",
+        help="How the prior is calibrated: by exact tails, by the published theorem, for the differential privacy of "
+        "the file alone, or without delta.",
+    )
+    radius: str | None = parameter(
+        default=None, metavar="DISTANCE", help="Tell places apart up to here, such as 100mi or 160km."
+    )
+    beyond: str | None = parameter(
+        default=None,
+        metavar="REGIONS",
+        help="Beyond the radius: a column of regions, or outside, which takes all for one.",
+    )
+    coarse: list[str] | None = parameter(
+        default=None,
+        metavar="PEOPLE:REGIONS",
+        help="Tell origins of destinations of up to so many people apart by regions; may be repeated.",
+    )
+    prior: str = parameter(
+        default="uniform",
+        metavar="SHAPE",
+        help="The public prior: uniform, distance, or a file of places and weights such as populations.",
+    )
+    keep: float = parameter(default=1.0, help="Keep an empty far place with this probability at least; 1 keeps all.")
+    distances: Path | None = parameter(
+        default=None,
+        metavar="FILE",
+        help="A public histogram of distances (up_to, share) for --prior distance and --keep; without it, published "
+        "commutes of the year 2000.",
+    )
+    density: Path | None = parameter(
+        default=None,
+        metavar="FILE",
+        help="Public weights of places, by which a drawn region becomes a place in it; without it, all alike.",
+    )
+    reject: bool = parameter(default=False, help="Draw a destination again while it is unlike the data.")
+    unit: Literal["km", "mi"] = parameter(default="km", help="The unit of distances.")
 
     @staticmethod
     def parse(text: str) -> Settings:
         """The settings in a line of options, as `synthesize` takes them."""
-        from sfumato.cli.commute import synthesize
-
-        alone = typer.Typer()
-        alone.command()(synthesize.command)
         try:
-            words = ["FLOWS", "--places", "PLACES", "-o", "FOLDER", *shlex.split(text)]
-            given = typer.main.get_command(alone).make_context("synthesize", words).params
+            alone = TyperCommand("synthesize", params=typer_options(declarations(Settings)))
+            return Settings(**alone.make_context("synthesize", shlex.split(text)).params)
         except (typer.TyperException, ValueError) as error:
             reason = error.format_message() if isinstance(error, typer.TyperException) else str(error)
             raise ParameterError(f"--try {text!r}: {reason}") from error
-        return Settings(**{item.name: given[item.name] for item in fields(Settings)})
 
     def synthesizer(self, places: Places) -> Synthesizer:
         """What these settings ask for; options that would change nothing are refused."""
@@ -94,3 +121,10 @@ class Settings:
         public = DistanceHistogram.read(self.distances, self.unit) if self.distances else None
         weights = None if self.prior in ("uniform", "distance") else read_weights(Path(self.prior), places)
         return Prior(distances=public, by_distance=self.prior == "distance", keep=self.keep, weights=weights)
+
+
+class SynthesizeCommand(DeclaredCommand):
+    """`synthesize` with an option for each setting."""
+
+    def declared(self) -> tuple[Declaration, ...]:
+        return declarations(Settings)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,11 +15,11 @@ from sfumato.cli.commute.options import (
     Origin,
     PlaceId,
     PlacesFile,
-    Unit,
     data_set_name,
     read_input,
 )
 from sfumato.cli.commute.settings import Settings
+from sfumato.cli.declared import GIVEN
 from sfumato.cli.options import Json, LedgerFile, Parquet
 from sfumato.cli.show import note, print_json, progress_bar, say
 
@@ -30,81 +30,14 @@ EXAMPLE = "sfumato commute synthesize flows.csv --places places.csv --epsilon 4.
 
 
 def command(
+    context: typer.Context,
     flows: FlowsFile,
     places: PlacesFile,
-    epsilon: Annotated[float, typer.Option("--epsilon", help="What the file may cost in all.")],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="A new folder.")],
-    delta: Annotated[
-        float | None,
-        typer.Option(
-            "--delta",
-            help="The probability, per destination, with which the promise may fail; 1e-5 unless the rule is pure.",
-        ),
-    ] = None,
-    rule: Annotated[
-        Literal["exact", "reference", "file", "pure"],
-        typer.Option(
-            "--rule",
-            help="How the prior is calibrated: by exact tails, by the published theorem, for the differential privacy "
-            "of the file alone, or without delta.",
-        ),
-    ] = "exact",
-    radius: Annotated[
-        str | None,
-        typer.Option("--radius", metavar="DISTANCE", help="Tell places apart up to here, such as 100mi or 160km."),
-    ] = None,
-    beyond: Annotated[
-        str | None,
-        typer.Option(
-            "--beyond",
-            metavar="REGIONS",
-            help="Beyond the radius: a column of regions, or outside, which takes all for one.",
-        ),
-    ] = None,
-    coarse: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--coarse",
-            metavar="PEOPLE:REGIONS",
-            help="Tell origins of destinations of up to so many people apart by regions; may be repeated.",
-        ),
-    ] = None,
-    prior: Annotated[
-        str,
-        typer.Option(
-            "--prior",
-            metavar="SHAPE",
-            help="The public prior: uniform, distance, or a file of places and weights such as populations.",
-        ),
-    ] = "uniform",
-    keep: Annotated[
-        float, typer.Option("--keep", help="Keep an empty far place with this probability at least; 1 keeps all.")
-    ] = 1.0,
-    distances: Annotated[
-        Path | None,
-        typer.Option(
-            "--distances",
-            metavar="FILE",
-            help="A public histogram of distances (up_to, share) for --prior distance and --keep; without it, "
-            "published commutes of the year 2000.",
-        ),
-    ] = None,
-    density: Annotated[
-        Path | None,
-        typer.Option(
-            "--density",
-            metavar="FILE",
-            help="Public weights of places, by which a drawn region becomes a place in it; without it, all alike.",
-        ),
-    ] = None,
-    reject: Annotated[
-        bool, typer.Option("--reject", help="Draw a destination again while it is unlike the data.")
-    ] = False,
     name: Annotated[
         str | None,
         typer.Option("--name", metavar="DATASET", help="The data set in the ledger; by default the name of the file."),
     ] = None,
-    unit: Unit = "km",
     origin: Origin = None,
     destination: Destination = None,
     count: Count = None,
@@ -121,22 +54,8 @@ def command(
     from sfumato.privacy.ledger import Ledger
     from sfumato.publish.flows import publish_flows
 
-    settings = Settings(
-        epsilon=epsilon,
-        delta=delta,
-        rule=rule,
-        reject=reject,
-        radius=radius,
-        beyond=beyond,
-        coarse=coarse,
-        prior=prior,
-        keep=keep,
-        distances=distances,
-        density=density,
-        unit=unit,
-    )
     known, original = read_input(flows, places, origin, destination, count, place_id)
-    synthesizer = settings.synthesizer(known)
+    synthesizer = Settings(**context.meta[GIVEN]).synthesizer(known)
     likely = synthesizer.promise.delta
     if likely * original.total > 1:
         note(f"Delta is {likely:g}; below one over the number of people, {original.total:,}, is usual.")

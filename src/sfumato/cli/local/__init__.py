@@ -1,1 +1,4 @@
-"""Commands for noise at the client."""
+"""Collect numbers that got noise on people's own devices.
+
+Ages, incomes, counts: plan a survey, collect noisy reports, estimate how the true answers are distributed.
+"""

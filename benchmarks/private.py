@@ -12,13 +12,13 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from audit.opendp_source import OpenDPSource
 
 import sfumato as sf
 from benchmarks import adult
 from benchmarks.timing import Result, at_most, best_of, ratio
 from sfumato.measures.workloads import HalfDomainCounts
 from sfumato.mechanisms.noise import SimulatedSource, SystemSource
-from sfumato.mechanisms.noise.opendp import OpenDPSource
 from sfumato.samples.town import SCHEMA_PATH
 
 DRAWS = 1_000_000

@@ -28,7 +28,7 @@ SEAMS = {
     "altair": {"report"},
     "vl_convert": {"report"},
     "polars": {"data", "release", "samples", "report", "measures", "trials", "collect"},
-    "opendp": {"mechanisms"},
+    "opendp": set(),
     "sklearn": {"measures"},
     "mbi": {"methods"},
     "fastapi": {"collect"},

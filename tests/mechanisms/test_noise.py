@@ -11,13 +11,13 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from audit.opendp_source import OpenDPSource
 from scipy.stats import chi2
 
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.noise import SimulatedSource, Source, SystemSource, geometric
 from sfumato.mechanisms.noise.geometric import FINE, MIN_DIRECT, Cumulative, draw_geometric
 from sfumato.mechanisms.noise.laplace import draw_laplace, laplace_variance
-from sfumato.mechanisms.noise.opendp import OpenDPSource
 
 from .scripted import GUARD, Scripted, decayed
 

@@ -145,10 +145,10 @@ def large_domains() -> Iterator[None]:
     """Every domain is taken for one too large to list."""
     with (
         quick(),
-        patch("sfumato.methods.trees.dpcube.LISTED", 1),
-        patch("sfumato.methods.trees.diffgen.LISTED", 1),
+        patch("sfumato.methods.trees.dpcube.MAX_LISTED", 1),
+        patch("sfumato.methods.trees.diffgen.MAX_LISTED", 1),
+        patch("sfumato.methods.trees.cells.FALSE_CELLS", 1),
         patch("sfumato.methods.trees.dpcube.FALSE_CELLS", 1),
-        patch("sfumato.methods.trees.diffgen.FALSE_CELLS", 1),
     ):
         yield
 

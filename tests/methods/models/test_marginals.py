@@ -19,6 +19,7 @@ from sfumato.data import Table, read
 from sfumato.errors import ReleaseError
 from sfumato.mechanisms.budget import Budget
 from sfumato.mechanisms.noise import SimulatedSource
+from sfumato.methods.models.binning import Attribute
 from sfumato.methods.models.fitting import MIN_SHARE, Marginal, best_total, fit
 from sfumato.methods.models.marginals import (
     JOINED_CELLS,
@@ -27,11 +28,10 @@ from sfumato.methods.models.marginals import (
     RESOLUTIONS,
     BinnedAxis,
     Marginals,
-    _rows,
+    _sample_rows,
     joint_tables,
     resolution,
 )
-from sfumato.methods.models.network import Attribute
 from sfumato.privacy.loss import Pure
 from sfumato.release.selfcheck import deviation_bound
 from sfumato.schema import Schema
@@ -322,7 +322,7 @@ def test_rows_follow_the_fit_and_a_broken_rounding_is_refused(monkeypatch: pytes
     axes, cells = uneven_cells()
 
     def rows(seed: int) -> Floats:
-        return _rows(axes, cells, Budget(Pure(Fraction(1)), SimulatedSource(seed)))
+        return _sample_rows(axes, cells, Budget(Pure(Fraction(1)), SimulatedSource(seed)))
 
     found = rows(1)
     assert abs(len(found) - cells.sum()) < 1

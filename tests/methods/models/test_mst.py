@@ -16,9 +16,10 @@ from sfumato.data import Table, read
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.budget import WHOLE, Budget
 from sfumato.mechanisms.noise import SimulatedSource
+from sfumato.methods.models.binning import count_attributes
 from sfumato.methods.models.mst import MST, _spanning_tree
 from sfumato.methods.models.network import BinnedCells
-from sfumato.methods.models.privbayes import counted_singly, row_columns
+from sfumato.methods.models.rows import row_columns
 from sfumato.privacy.claims import ApproximateDP
 from sfumato.privacy.loss import Approximate, Concentrated
 from sfumato.schema import Schema
@@ -92,7 +93,7 @@ def test_the_tree_joins_what_depends_on_each_other() -> None:
     table = chain_table()
     budget = Budget(Concentrated(Fraction(HUGE)), SimulatedSource(1))
     columns, varying = row_columns(table)
-    attributes = counted_singly(table, columns, varying, budget)
+    attributes = count_attributes(table, columns, varying, budget)
     cells = BinnedCells(attributes, [columns[number] for number in varying], table.cell_weight)
     assert _spanning_tree(cells, budget)[:2] == [(3, 1), (1, 0)]
     trees = [

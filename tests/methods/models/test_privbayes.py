@@ -22,8 +22,10 @@ from sfumato.measures.workloads.range_counts import HalfDomainCounts
 from sfumato.mechanisms.budget import WHOLE, Budget
 from sfumato.mechanisms.noise import SimulatedSource
 from sfumato.methods.models.ancestral import Link, deal, sample, step_shares
-from sfumato.methods.models.network import PRECISION, Attribute, BinnedCells, ParentSets, candidates, even_starts
+from sfumato.methods.models.binning import PRECISION, Attribute, count_attributes
+from sfumato.methods.models.network import BinnedCells, ParentSets, candidates
 from sfumato.methods.models.privbayes import PrivBayes
+from sfumato.methods.positions import even_starts
 from sfumato.privacy.loss import Pure
 from sfumato.schema import Schema
 from strategies import TableCase, tables
@@ -284,7 +286,7 @@ def test_degree_limits_the_parents() -> None:
     columns = [*table.points[table.cell_point].T, table.cell_value]
     varying = [0, 1, 3]
     columns[1] = np.where(columns[1] < 0, 2, columns[1])
-    attributes = privbayes.counted_singly(table, columns, varying, budget)
+    attributes = count_attributes(table, columns, varying, budget)
     network = method._network(BinnedCells(attributes, [columns[i] for i in varying], table.cell_weight), budget)
     assert sorted(child for child, _ in network) == [0, 1, 2]
     assert max(len(parents) for _, parents in network) == 1
@@ -409,7 +411,7 @@ def test_proof_and_code_name_the_same_steps() -> None:
     source = Path(privbayes.__file__)
     code = set(re.findall(r"# proof: ([\w-]+)", source.read_text(encoding="utf-8")))
     proof = set(re.findall(r"\[([\w-]+)\]", source.with_suffix(".proof.md").read_text(encoding="utf-8")))
-    assert code == proof == {"single-attributes", "network", "tables"}
+    assert code == proof == {"network", "tables"}
 
 
 def test_adult_figures(data_folder: Path) -> None:

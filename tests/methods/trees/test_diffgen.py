@@ -82,10 +82,10 @@ def test_values_follow_the_taxonomy() -> None:
     table = people()
     job, age, sex = (Value.top(number, axis) for number, axis in enumerate(table.schema.quasi))
     assert (job.children, age.children, sex.children) == ((0, 2), (), (0, 1))
-    assert [(value.lo, value.hi, value.children) for value in job.specialized()] == [(0, 1, (0, 1)), (2, 3, (2, 3))]
+    assert [(value.lo, value.hi, value.children) for value in job.specialize()] == [(0, 1, (0, 1)), (2, 3, (2, 3))]
     assert age.needs_cut
     assert not job.needs_cut
-    assert [value.children for value in sex.specialized()] == [(), ()]
+    assert [value.children for value in sex.specialize()] == [(), ()]
 
 
 def test_a_missing_value_stands_beside_the_root() -> None:
@@ -98,7 +98,7 @@ def test_a_missing_value_stands_beside_the_root() -> None:
     axes = Schema.parse({"columns": columns}).quasi
     job, age, one = (Value.top(number, axis) for number, axis in enumerate(axes))
     assert (job.lo, job.hi, job.children) == (0, 2, (0, 2))
-    assert [(value.lo, value.hi, value.children) for value in job.specialized()] == [(0, 1, (0, 1)), (2, 2, ())]
+    assert [(value.lo, value.hi, value.children) for value in job.specialize()] == [(0, 1, (0, 1)), (2, 2, ())]
     assert (age.hi, age.cuts) == (5, [1, 2, 3, 4, 5])
     assert (one.children, one.needs_cut) == ((), False)
 

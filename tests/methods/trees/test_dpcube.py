@@ -19,7 +19,7 @@ from sfumato.errors import ParameterError
 from sfumato.measures.workloads.range_counts import HalfDomainCounts
 from sfumato.mechanisms.budget import WHOLE, Budget
 from sfumato.mechanisms.noise import SimulatedSource
-from sfumato.methods.trees.dpcube import DPCube, NoisyCells, partitioned, step_starts
+from sfumato.methods.trees.dpcube import DPCube, NoisyCells, partition_cells, step_starts
 from sfumato.privacy.loss import Pure
 from sfumato.schema import Schema
 from strategies import TableCase, tables
@@ -39,7 +39,7 @@ def cells_of(counts: list[list[float]], noise: float = 0.01) -> NoisyCells:
 
 
 def test_the_first_cut_is_where_densities_differ_most() -> None:
-    tree = partitioned(cells_of([[1, 1, 9], [1, 1, 9], [1, 1, 9]]), 0)
+    tree = partition_cells(cells_of([[1, 1, 9], [1, 1, 9], [1, 1, 9]]), 0)
     assert (tree.axis[0], tree.cut[0]) == (1, 2)
     assert len(tree.parts) == 2, "both sides are even"
     assert sorted(tree.count[tree.parts].tolist()) == [6, 27]
@@ -54,7 +54,7 @@ def test_the_first_cut_explains_most_by_brute_force(counts: list[list[int]]) -> 
         for cut in range(1, array.shape[axis]):
             sides = np.split(array, [cut], axis=axis)
             gains[axis, cut] = ((array - array.mean()) ** 2).sum() - sum(((s - s.mean()) ** 2).sum() for s in sides)
-    tree = partitioned(cells_of(array.tolist(), noise=0.5), -math.inf)
+    tree = partition_cells(cells_of(array.tolist(), noise=0.5), -math.inf)
     best = max(gains.values())
     if best > dpcube.GAIN * 0.5 + 1e-6:
         assert gains[int(tree.axis[0]), int(tree.cut[0])] == pytest.approx(best)
@@ -64,10 +64,10 @@ def test_the_first_cut_explains_most_by_brute_force(counts: list[list[int]]) -> 
 
 def test_small_and_noisy_parts_are_not_divided() -> None:
     counts = [[5.0, 0.0], [0.0, 5.0]]
-    assert len(partitioned(cells_of(counts), 11).parts) == 1
-    assert len(partitioned(cells_of(counts, noise=50), 0).parts) == 1
+    assert len(partition_cells(cells_of(counts), 11).parts) == 1
+    assert len(partition_cells(cells_of(counts, noise=50), 0).parts) == 1
     uneven = [[9.0, 0.0], [9.0, 0.0]]
-    assert len(partitioned(cells_of(uneven), 11).parts) == 2
+    assert len(partition_cells(cells_of(uneven), 11).parts) == 2
 
 
 def check_boxes(table: Table, release: Release, whole: bool = True) -> None:
@@ -155,7 +155,7 @@ def many_columns(columns: int = 24, rows: int = 3_000) -> Table:
 def test_a_domain_too_large_to_list_keeps_its_full_cells() -> None:
     table = many_columns()
     starts = step_starts(table.schema.quasi)
-    assert dpcube.LISTED < math.prod(map(len, starts)) <= dpcube.MAX_DOMAIN
+    assert dpcube.MAX_LISTED < math.prod(map(len, starts)) <= dpcube.MAX_DOMAIN
     release = DPCube(epsilon=1).publish(table, SimulatedSource(1))
     check_boxes(table, release)
     found = release.posteriors(table.points)
@@ -217,12 +217,12 @@ def test_the_partition_never_sees_the_rows() -> None:
 
 def test_two_counts_are_merged_by_their_variance() -> None:
     """One part of two cells, 10 + 20 ± 2·1; fresh histogram 30 + 10 ± 2·3: 40 and 30 meet at (40·2 + 30·6) / 8."""
-    tree = partitioned(cells_of([[10.0, 20.0]], noise=1e6), 0)
+    tree = partition_cells(cells_of([[10.0, 20.0]], noise=1e6), 0)
     assert len(tree.parts) == 1
-    merged = dpcube._merged(np.array([[30.0, 10.0]]), 3.0, tree, 1.0)
+    merged = dpcube._merge_counts(np.array([[30.0, 10.0]]), 3.0, tree, 1.0)
     assert merged.sum() == pytest.approx((40 * 2 + 30 * 6) / 8)
     assert merged[0, 0] - merged[0, 1] == pytest.approx(20)
-    assert dpcube._merged(np.array([[30.0, 10.0]]), 3.0, tree, math.inf).tolist() == [[30, 10]]
+    assert dpcube._merge_counts(np.array([[30.0, 10.0]]), 3.0, tree, math.inf).tolist() == [[30, 10]]
 
 
 def test_settings_are_named_and_checked() -> None:

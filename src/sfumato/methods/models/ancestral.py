@@ -14,7 +14,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.methods.models.network import Attribute, Parents
+from sfumato.methods.models.binning import Attribute
+from sfumato.methods.models.network import Parents
 from sfumato.release.selfcheck import check_marginals
 
 Uniforms = Callable[[int], NDArray[np.float64]]

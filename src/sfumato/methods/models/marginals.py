@@ -20,9 +20,10 @@ from sfumato.data import Table
 from sfumato.mechanisms.budget import Budget, ticks
 from sfumato.methods.base import DPMethod
 from sfumato.methods.models.ancestral import deal, inside_steps, step_shares
+from sfumato.methods.models.binning import Attribute, count_steps
 from sfumato.methods.models.fitting import Marginal, fit
-from sfumato.methods.models.network import Attribute, even_starts
-from sfumato.methods.models.privbayes import MAX_ROWS, release_of_rows, row_columns
+from sfumato.methods.models.rows import MAX_ROWS, release_of_rows, row_columns
+from sfumato.methods.positions import even_starts, steps_of
 from sfumato.release.release import Release
 from sfumato.release.sampling import round_counts
 from sfumato.release.selfcheck import check_marginals
@@ -55,16 +56,13 @@ class Marginals(DPMethod):
 
     def _release(self, table: Table, budget: Budget) -> Release:
         columns, varying = row_columns(table)
-        axes = self._binned(table, columns, varying, budget)
+        axes = self._bin_axes(table, columns, varying, budget)
         codes = [axis.group_of(columns[number]) for axis, number in zip(axes, varying, strict=True)]
         shape = [axis.groups for axis in axes]
-        cells = fit(shape, self._counted(codes, table.cell_weight, shape, budget))
-        sampled = _rows(axes, cells, budget)
-        found = np.zeros((len(sampled), len(columns)), dtype=np.int64)
-        found[:, varying] = sampled
-        return release_of_rows(self, table, found)
+        cells = fit(shape, self._count_tables(codes, table.cell_weight, shape, budget))
+        return release_of_rows(self, table, varying, _sample_rows(axes, cells, budget))
 
-    def _binned(
+    def _bin_axes(
         self, table: Table, columns: Sequence[NDArray[np.integer]], varying: Sequence[int], budget: Budget
     ) -> list[BinnedAxis]:
         """Narrow axes as they are, wide ones counted by themselves and cut into bins."""
@@ -77,8 +75,7 @@ class Marginals(DPMethod):
                 found.append(BinnedAxis.every(axis.name, axis.positions))
                 continue
             starts = even_starts(axis.size, axis.nullable)
-            step = np.searchsorted(starts, columns[number], side="right") - 1
-            exact = np.bincount(step, table.cell_weight, len(starts)).astype(np.int64)
+            exact = count_steps(starts, columns[number], table.cell_weight)
             price = ticks(WIDE_SHARE / sum(wide))
             counts = budget.counts(exact[None, :], price)[0]  # proof: wide-axes
             mass = np.maximum(counts, 0).astype(np.float64)
@@ -86,7 +83,7 @@ class Marginals(DPMethod):
             found.append(BinnedAxis.coarse(attribute, bins))
         return found
 
-    def _counted(
+    def _count_tables(
         self, codes: Sequence[NDArray[np.int64]], weights: NDArray[np.int64], shape: list[int], budget: Budget
     ) -> list[Marginal]:
         tables = joint_tables(shape)
@@ -127,7 +124,7 @@ class BinnedAxis:
 
     def group_of(self, positions: NDArray[np.integer]) -> NDArray[np.int64]:
         """The group of each position."""
-        return self.group_of_step[np.searchsorted(self.attribute.starts, positions, side="right") - 1]
+        return self.group_of_step[steps_of(self.attribute.starts, positions)]
 
 
 def resolution(positions: Sequence[int]) -> tuple[list[int], int]:
@@ -155,7 +152,7 @@ def joint_tables(shape: Sequence[int]) -> list[tuple[int, ...]]:
     return [tuple(sorted((*pair, *narrow))) for pair in combinations(others, 2)] or [(0,)]
 
 
-def _rows(axes: Sequence[BinnedAxis], cells: NDArray[np.float64], budget: Budget) -> NDArray[np.int64]:
+def _sample_rows(axes: Sequence[BinnedAxis], cells: NDArray[np.float64], budget: Budget) -> NDArray[np.int64]:
     """Rows of positions: as many of each cell as it counts, rounded along the cells, then a position in each bin."""
     cells = cells * min(1.0, MAX_ROWS / max(float(cells.sum()), 1.0))
     whole = round_counts(cells, np.indices(cells.shape).reshape(cells.ndim, -1), budget.uniforms)

@@ -21,8 +21,9 @@ from sfumato.errors import ParameterError
 from sfumato.mechanisms.budget import Budget, ticks
 from sfumato.methods.base import DPMethod
 from sfumato.methods.models.ancestral import BARELY, Link, sample
-from sfumato.methods.models.network import Attribute, BinnedCells
-from sfumato.methods.models.privbayes import counted_singly, release_of_rows, row_columns, rows_to_sample
+from sfumato.methods.models.binning import Attribute, count_attributes
+from sfumato.methods.models.network import BinnedCells
+from sfumato.methods.models.rows import release_of_rows, row_columns, rows_to_sample
 from sfumato.parameters import parameter
 from sfumato.privacy.claims import ApproximateDP
 from sfumato.privacy.loss import Approximate, Concentrated, exact
@@ -62,13 +63,12 @@ class MST(DPMethod):
     def _release(self, table: Table, budget: Budget) -> Release:
         library = _library()
         columns, varying = row_columns(table)
-        attributes = counted_singly(table, columns, varying, budget)
+        attributes = count_attributes(table, columns, varying, budget)
         cells = BinnedCells(attributes, [columns[number] for number in varying], table.cell_weight)
         edges = _spanning_tree(cells, budget) if len(attributes) > 1 else []
         links = _links(library, cells, edges, budget)
-        found = np.zeros((rows_to_sample(attributes), len(columns)), dtype=np.int64)
-        found[:, varying] = sample(attributes, links, len(found), budget.uniforms)
-        return release_of_rows(self, table, found)
+        rows = sample(attributes, links, rows_to_sample(attributes), budget.uniforms)
+        return release_of_rows(self, table, varying, rows)
 
 
 def _spanning_tree(cells: BinnedCells, budget: Budget) -> list[Edge]:

@@ -1,26 +1,18 @@
 """Bayesian networks over binned attributes: what each attribute may depend on, and how strongly it does.
 
-An attribute is seen through *views*: its axis cut into up to twelve bins of similar noisy mass, and those gathered
-into six, four, three and two. A child is always seen through its finest view, a parent through any of them (the
-hierarchical parents of Zhang et al., 2017), so that a child can listen a little to many parents.
+A child is always seen through the finest view of its attribute, a parent through any of them (the hierarchical
+parents of Zhang et al., 2017), so that a child can listen a little to many parents.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-FINEST = 12
-VIEWS = (12, 6, 4, 3, 2)
-"""Bins of each view; every number divides the first, so that the bins are nested."""
-WIDEST = 256
-"""Steps in which a wide axis is counted; within a step its rows are spread evenly."""
-PRECISION = 2**20
-"""Shares of bins are whole multiples of one in this many, so that scores are exact integers."""
+from sfumato.methods.models.binning import PRECISION, Attribute
+
 MAX_CANDIDATES = 2_000
 """Candidates of one selection; with more, children listen to fewer parents."""
 MAX_SEARCH = 20
@@ -29,68 +21,6 @@ MAX_SEARCH = 20
 View = tuple[int, int]
 """An attribute, and the number of its view."""
 Parents = tuple[View, ...]
-
-
-def even_starts(size: int, nullable: bool, most: int = WIDEST) -> NDArray[np.int64]:
-    """Where the public steps of an axis begin: at most `most` even ones, the missing value on its own."""
-    steps = min(size, most)
-    starts = np.arange(steps, dtype=np.int64) * size // steps
-    return np.append(starts, size) if nullable else starts
-
-
-@dataclass(frozen=True, eq=False)
-class Attribute:
-    """The steps of an axis with their noisy counts, and the bin of each step."""
-
-    name: str
-    starts: NDArray[np.int64]
-    positions: int
-    counts: NDArray[np.float64]  # not negative
-    variance: float  # of the noise in each count
-    bin_of_step: NDArray[np.int64]
-    views: tuple[NDArray[np.int64], ...]  # the group of each bin, finest view first
-
-    @staticmethod
-    def binned(
-        name: str, starts: NDArray[np.int64], positions: int, counts: NDArray[np.float64], variance: float
-    ) -> Attribute:
-        """Bins and views by the middle of each step's share of the noisy mass."""
-        mass = counts + max(counts.sum(), 1.0) * 1e-9
-        middle = (np.cumsum(mass) - mass / 2) / mass.sum()
-        fine = np.minimum((middle * FINEST).astype(np.int64), FINEST - 1)
-        used, bin_of_step = np.unique(fine, return_inverse=True)
-        views: list[NDArray[np.int64]] = []
-        for groups in VIEWS:
-            view = np.unique(used * groups // FINEST, return_inverse=True)[1]
-            if not views or 0 < view.max() < views[-1].max():
-                views.append(view)
-        return Attribute(name, starts, positions, counts, variance, bin_of_step, tuple(views))
-
-    @property
-    def bins(self) -> int:
-        return len(self.views[0])
-
-    @cached_property
-    def sizes(self) -> list[int]:
-        """How many groups each view has."""
-        return [int(view.max()) + 1 for view in self.views]
-
-    @cached_property
-    def bin_counts(self) -> NDArray[np.float64]:
-        """Noisy rows of each bin."""
-        return np.bincount(self.bin_of_step, self.counts, self.bins).astype(np.float64)
-
-    @cached_property
-    def shares(self) -> NDArray[np.int64]:
-        """The bins' shares of the noisy mass in units of one in `PRECISION`, which they sum up to."""
-        reached = np.cumsum(self.bin_counts)
-        edges = np.round(reached / reached[-1] * PRECISION) if reached[-1] > 0 else np.zeros(self.bins)
-        edges[-1] = PRECISION
-        return np.diff(edges, prepend=0).astype(np.int64)
-
-    def bin_of(self, positions: NDArray[np.integer]) -> NDArray[np.int64]:
-        """The bin of each position."""
-        return self.bin_of_step[np.searchsorted(self.starts, positions, side="right") - 1]
 
 
 class BinnedCells:

@@ -16,24 +16,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.data import Table
-from sfumato.data.keys import pack
 from sfumato.mechanisms.budget import Budget, ticks
 from sfumato.methods.base import DPMethod
 from sfumato.methods.models.ancestral import BARELY, Link, sample
-from sfumato.methods.models.network import Attribute, BinnedCells, Parents, candidates, combinations_of, even_starts
-from sfumato.methods.positions import positions_of
+from sfumato.methods.models.binning import Attribute, count_attributes
+from sfumato.methods.models.network import BinnedCells, Parents, candidates, combinations_of
+from sfumato.methods.models.rows import release_of_rows, row_columns, rows_to_sample
 from sfumato.parameters import parameter
-from sfumato.release.boxes import Boxes
 from sfumato.release.release import Release
 
-SINGLE = Fraction(1, 10)
-"""Share of the budget for counting every attribute by itself."""
 CHOOSING = Fraction(3, 20)
-"""Share for choosing the network; the rest counts its tables."""
+"""Share of the budget for choosing the network; the attributes by themselves have a tenth, the tables the rest."""
 MAX_CELLS = 2**18
 """Cells of a table, however little noise there is."""
-MAX_ROWS = 10**7
-"""Rows sampled, however many the noisy count speaks of."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,12 +55,11 @@ class PrivBayes(DPMethod):
 
     def _release(self, table: Table, budget: Budget) -> Release:
         columns, varying = row_columns(table)
-        attributes = counted_singly(table, columns, varying, budget)
+        attributes = count_attributes(table, columns, varying, budget)
         cells = BinnedCells(attributes, [columns[number] for number in varying], table.cell_weight)
         links = self._links(cells, self._network(cells, budget), budget)
-        found = np.zeros((rows_to_sample(attributes), len(columns)), dtype=np.int64)
-        found[:, varying] = sample(attributes, links, len(found), budget.uniforms)
-        return release_of_rows(self, table, found)
+        rows = sample(attributes, links, rows_to_sample(attributes), budget.uniforms)
+        return release_of_rows(self, table, varying, rows)
 
     def _network(self, cells: BinnedCells, budget: Budget) -> list[tuple[int, Parents]]:
         """Each attribute with its parents, which come before it; the sensitive one is first."""
@@ -105,63 +99,11 @@ class PrivBayes(DPMethod):
             price = int(left * (weight / weights.sum()) * (1 - 1e-12))
             exact = cells.counts(child, parents)
             counts = budget.counts(exact[None, :], price)[0]  # proof: tables
-            links.append(Link(child, parents, _fitted(counts, attribute, float(budget.variance(price)))))
+            links.append(Link(child, parents, _fit_table(counts, attribute, float(budget.variance(price)))))
         return links
 
 
-def row_columns(table: Table) -> tuple[list[NDArray[np.integer]], list[int]]:
-    """The positions of every attribute by cell, the sensitive one last, and which attributes can vary at all."""
-    columns = [*positions_of(table)[table.cell_point].T, table.cell_value]
-    return columns, [number for number, axis in enumerate(table.schema.axes) if axis.positions > 1]
-
-
-def rows_to_sample(attributes: Sequence[Attribute]) -> int:
-    """As many rows as the noisy counts speak of."""
-    return min(max(1, round(float(attributes[0].counts.sum()))), MAX_ROWS)
-
-
-def release_of_rows(method: DPMethod, table: Table, found: NDArray[np.int64]) -> Release:
-    """The sampled rows by distinct point; their counts vary as those of any sample do."""
-    quasi = table.schema.quasi
-    sizes = np.array([axis.size for axis in quasi])
-    points = np.where(found[:, :-1] >= sizes, -1, found[:, :-1]).astype(np.int32)
-    _, first, group = np.unique(pack(list(points.T), sizes.tolist()), return_index=True, return_inverse=True)
-    flat = group.reshape(-1) * table.values + found[:, -1]
-    counts = np.bincount(flat, minlength=len(first) * table.values)
-    histograms = counts.reshape(-1, table.values).astype(np.float64)
-    deviation = np.sqrt(histograms.sum(axis=1) / table.values)
-    return method.make_release(table, Boxes.of_points(points[first]), histograms, deviation=deviation)
-
-
-def counted_singly(
-    table: Table, columns: Sequence[NDArray[np.integer]], varying: Sequence[int], budget: Budget
-) -> list[Attribute]:
-    """Every attribute by itself: noisy counts of its steps that agree on the number of rows."""
-    from sfumato.estimation.consistency import histograms_with_totals
-
-    price = ticks(SINGLE / len(varying))
-    variance = float(budget.variance(price))
-    starts = [even_starts(axis.size, axis.nullable) for axis in (table.schema.axes[number] for number in varying)]
-    noisy = []
-    for number, begin in zip(varying, starts, strict=True):
-        step = np.searchsorted(begin, columns[number], side="right") - 1
-        exact = np.bincount(step, table.cell_weight, len(begin)).astype(np.int64)
-        noisy.append(budget.counts(exact[None, :], price).astype(np.float64))  # proof: single-attributes
-    precision = np.array([1 / len(begin) for begin in starts])
-    rows = max(1.0, float(np.average([counts.sum() for counts in noisy], weights=precision)))
-    return [
-        Attribute.binned(
-            table.schema.axes[number].name,
-            begin,
-            table.schema.axes[number].positions,
-            histograms_with_totals(counts + (rows - counts.sum()) / len(begin), np.array([rows]))[0],
-            variance,
-        )
-        for number, begin, counts in zip(varying, starts, noisy, strict=True)
-    ]
-
-
-def _fitted(counts: NDArray[np.int64], attribute: Attribute, variance: float) -> NDArray[np.float64]:
+def _fit_table(counts: NDArray[np.int64], attribute: Attribute, variance: float) -> NDArray[np.float64]:
     """A child's counts by combination of parents, in agreement with its own counts and without negative ones."""
     from sfumato.estimation.consistency import histograms_with_totals
 

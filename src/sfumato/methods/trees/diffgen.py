@@ -19,7 +19,9 @@ from numpy.typing import NDArray
 from sfumato.data import Table
 from sfumato.mechanisms.budget import Budget, ticks
 from sfumato.methods.base import DPMethod
-from sfumato.methods.positions import boxes_of_positions, positions_of
+from sfumato.methods.growing.points import root_of, skip_single_children
+from sfumato.methods.positions import boxes_of_positions, positions_of, steps_of
+from sfumato.methods.trees.cells import MAX_DOMAIN, count_cells
 from sfumato.parameters import parameter
 from sfumato.release.release import Release
 from sfumato.schema import Axis
@@ -30,11 +32,8 @@ SELECTING = Fraction(1, 2)
 MAX_CUTS = 31
 """Cuts that a range of numbers offers."""
 MAX_SPECIALIZATIONS = 1_000
-LISTED = 2**20
+MAX_LISTED = 2**20
 """Up to this many counts of leaves and values are all drawn."""
-MAX_DOMAIN = 10**18
-FALSE_CELLS = 1000
-"""Empty ones of more counts that reach the threshold, on average."""
 
 
 @dataclass(frozen=True)
@@ -55,15 +54,11 @@ class Value:
         """The whole axis; its missing value stands beside the root of a taxonomy."""
         if axis.kind == "numeric":
             return Value(number, 0, axis.positions - 1, None)
-        root = axis.taxonomy
-        if axis.nullable:
-            root = Node(root.label, 0, axis.size, (root, Node("", axis.size, axis.size)))
-        return Value.of_node(number, root)
+        return Value.of_node(number, root_of(axis))
 
     @staticmethod
     def of_node(axis: int, node: Node) -> Value:
-        while len(node.children) == 1:
-            node = node.children[0]
+        node = skip_single_children(node)
         return Value(axis, node.lo, node.hi, node, tuple(child.lo for child in node.children))
 
     @property
@@ -77,7 +72,7 @@ class Value:
         number = min(self.hi - self.lo, MAX_CUTS)
         return [self.lo + 1 + place * (self.hi - self.lo) // number for place in range(number)]
 
-    def specialized(self) -> list[Value]:
+    def specialize(self) -> list[Value]:
         """The values that replace this one."""
         if self.node is not None:
             return [Value.of_node(self.axis, child) for child in self.node.children]
@@ -122,35 +117,35 @@ class DiffGen(DPMethod):
 
     def _release(self, table: Table, budget: Budget) -> Release:
         columns = positions_of(table).T
-        values = self._specialized(table, [ClassCounts.of(column, table.histograms) for column in columns], budget)
+        values = self._specialize(table, [ClassCounts.of(column, table.histograms) for column in columns], budget)
         starts = [np.array(sorted(value.lo for value in values if value.axis == axis)) for axis in range(len(columns))]
         cell = np.zeros(len(table.points), dtype=np.int64)
         for begin, column in zip(starts, columns, strict=True):
-            cell = cell * len(begin) + np.searchsorted(begin, column, side="right") - 1
-        found, histograms, variance = self._counted(table, cell, math.prod(map(len, starts)), budget)
+            cell = cell * len(begin) + steps_of(begin, column)
+        found, histograms, variance = self._count(table, cell, math.prod(map(len, starts)), budget)
         if not len(found):
             starts = [np.zeros(1, dtype=np.int64)] * len(columns)
             found, histograms = np.zeros(1, dtype=np.int64), np.full((1, table.values), 1 / table.values)
-        return self._published(table, starts, found, histograms, variance)
+        return self._publish_grid(table, starts, found, histograms, variance)
 
-    def _specialized(self, table: Table, counts: Sequence[ClassCounts], budget: Budget) -> list[Value]:
+    def _specialize(self, table: Table, counts: Sequence[ClassCounts], budget: Budget) -> list[Value]:
         """The values of all axes after the specializations."""
         values = [Value.top(number, axis) for number, axis in enumerate(table.schema.quasi)]
         ranges = sum(value.needs_cut for value in values)
         price = ticks(SELECTING / (ranges + self.h + (self.h - 1 if ranges else 0)))
-        values = [self._with_cuts([value], counts, budget, price)[0] for value in values]
+        values = [self._add_cuts([value], counts, budget, price)[0] for value in values]
         for left in reversed(range(self.h)):
-            offered = _offered(values, table.values)
+            offered = _offer(values, table.values)
             if not offered:
                 break
             scores = np.array([counts[value.axis].score(value.children, value.hi) for value in offered])
             chosen = offered[budget.choose(scores, np.zeros(1, dtype=np.int64), price)[0]]  # proof: values
-            parts = chosen.specialized()
+            parts = chosen.specialize()
             values.remove(chosen)
-            values += self._with_cuts(parts, counts, budget, price) if left else parts
+            values += self._add_cuts(parts, counts, budget, price) if left else parts
         return values
 
-    def _with_cuts(self, values: list[Value], counts: Sequence[ClassCounts], budget: Budget, price: int) -> list[Value]:
+    def _add_cuts(self, values: list[Value], counts: Sequence[ClassCounts], budget: Budget, price: int) -> list[Value]:
         """Disjoint values of one axis, ranges of numbers among them with a private cut, all for one price."""
         ranges = [value for value in values if value.needs_cut]
         if not ranges:
@@ -162,27 +157,23 @@ class DiffGen(DPMethod):
         found = {cuts[place][0]: cuts[place][1] for place in best}
         return [replace(value, children=(value.lo, found[value])) if value in found else value for value in values]
 
-    def _counted(
+    def _count(
         self, table: Table, cell: NDArray[np.int64], boxes: int, budget: Budget
     ) -> tuple[NDArray[np.int64], NDArray[np.float64], float]:
         """The boxes of the grid to publish, their histograms, and the variance of the noise in a count."""
-        price, domain = int(budget.left[0]), boxes * table.values
-        ids, place = np.unique(cell[table.cell_point] * table.values + table.cell_value, return_inverse=True)
-        exact = np.bincount(place, table.cell_weight, len(ids)).astype(np.int64)
+        price = int(budget.left[0])
         variance = float(budget.variance(price))
-        if domain <= LISTED:
-            full = np.zeros(domain, dtype=np.int64)
-            full[ids] = exact
-            counts = budget.counts(full[None, :], price)[0]  # proof: leaves
-            return np.arange(boxes), _not_negative(counts.reshape(boxes, -1)), variance
-        threshold = budget.threshold(domain, FALSE_CELLS, price)
-        listed, counts = budget.sparse_counts(ids, exact, domain, threshold, price)  # proof: sparse-leaves
-        found, row = np.unique(listed // table.values, return_inverse=True)
+        cell = cell[table.cell_point] * table.values + table.cell_value
+        domain = boxes * table.values
+        leaves = count_cells(cell, table.cell_weight, domain, MAX_LISTED, budget, price)  # proof: leaves
+        if leaves.threshold is None:
+            return np.arange(boxes), _remove_negative(leaves.counts.reshape(boxes, -1)), variance
+        found, row = np.unique(leaves.ids // table.values, return_inverse=True)
         histograms = np.zeros((len(found), table.values))
-        histograms[row, listed % table.values] = counts
+        histograms[row, leaves.ids % table.values] = leaves.counts
         return found, histograms, variance
 
-    def _published(
+    def _publish_grid(
         self,
         table: Table,
         starts: Sequence[NDArray[np.int64]],
@@ -201,7 +192,7 @@ class DiffGen(DPMethod):
         return self.make_release(table, boxes, histograms, layout="counts", deviation=deviation)
 
 
-def _offered(values: Sequence[Value], classes: int) -> list[Value]:
+def _offer(values: Sequence[Value], classes: int) -> list[Value]:
     """The values with children after whose specialization the counts of the grid can still be numbered."""
     parts = np.bincount([value.axis for value in values]).tolist()
     cells = math.prod(parts) * classes
@@ -213,7 +204,7 @@ def _offered(values: Sequence[Value], classes: int) -> list[Value]:
     ]
 
 
-def _not_negative(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+def _remove_negative(counts: NDArray[np.int64]) -> NDArray[np.float64]:
     """The nearest counts without negative ones that have the same total, or one row if that is less."""
     from sfumato.estimation.consistency import histograms_with_totals
 

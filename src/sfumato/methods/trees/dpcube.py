@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from sfumato.data import Table
 from sfumato.mechanisms.budget import Budget, ticks
 from sfumato.methods.base import DPMethod
-from sfumato.methods.models.network import even_starts
-from sfumato.methods.positions import boxes_of_positions, positions_of
+from sfumato.methods.growing.regions import count_by_class
+from sfumato.methods.positions import boxes_of_positions, even_starts, positions_of, steps_of
+from sfumato.methods.trees.cells import FALSE_CELLS, MAX_DOMAIN, count_cells
 from sfumato.release.release import Release
 from sfumato.schema import Axis
 
@@ -28,11 +29,8 @@ CELLS = Fraction(1, 2)
 """Share of the budget for the cells; the parts get the rest."""
 MAX_STEPS, MIN_STEPS = 128, 4
 """Steps of an axis in the cells: wider axes are gathered into even ones, into few if the domain is large."""
-LISTED = 2**18
+MAX_LISTED = 2**18
 """Domains of at most this many cells are counted cell by cell."""
-MAX_DOMAIN = 10**18
-FALSE_CELLS = 1000
-"""Empty cells of a larger domain that reach the threshold, on average."""
 GAIN = 2.0
 """A cut must explain this many times the variance of a cell's noise."""
 ROWS_PER_VALUE = 2.0
@@ -97,22 +95,18 @@ class DPCube(DPMethod):
     def _release(self, table: Table, budget: Budget) -> Release:
         starts = step_starts(table.schema.quasi)
         columns = positions_of(table).T
-        steps = np.column_stack(
-            [np.searchsorted(begin, column, side="right") - 1 for begin, column in zip(starts, columns, strict=True)]
-        )
-        cells = _counted(steps, table.weights, tuple(map(len, starts)), budget)
+        steps = np.column_stack([steps_of(begin, column) for begin, column in zip(starts, columns, strict=True)])
+        cells = _count(steps, table.weights, tuple(map(len, starts)), budget)
         price = int(budget.left[0])
         noise = float(budget.variance(price))
         least = ROWS_PER_VALUE * table.values * math.sqrt(noise)
-        tree = partitioned(cells, least)
-        part = tree.part_of(steps)[table.cell_point]
-        flat = part * table.values + table.cell_value
-        exact = np.bincount(flat, table.cell_weight, len(tree.parts) * table.values).astype(np.int64)
+        tree = partition_cells(cells, least)
+        exact = count_by_class(table, tree.part_of(steps), len(tree.parts))
         counts = budget.counts(exact[None, :], price)[0]  # proof: parts
-        histograms = _merged(counts.reshape(-1, table.values).astype(np.float64), noise, tree, cells.variance)
-        return self._published(table, starts, tree, histograms, noise)
+        histograms = _merge_counts(counts.astype(np.float64), noise, tree, cells.variance)
+        return self._publish_parts(table, starts, tree, histograms, noise)
 
-    def _published(
+    def _publish_parts(
         self,
         table: Table,
         starts: Sequence[NDArray[np.int64]],
@@ -138,33 +132,24 @@ def step_starts(axes: Sequence[Axis]) -> list[NDArray[np.int64]]:
         starts = [even_starts(axis.size, axis.nullable, steps) for axis, steps in zip(axes, most, strict=True)]
         domain = math.prod(map(len, starts))
         widest = max(range(len(starts)), key=lambda axis: len(starts[axis]))
-        if domain <= (LISTED if len(starts[widest]) > MIN_STEPS else MAX_DOMAIN):
+        if domain <= (MAX_LISTED if len(starts[widest]) > MIN_STEPS else MAX_DOMAIN):
             return starts
         most[widest] = max(1, len(starts[widest]) // 2)
 
 
-def _counted(
-    steps: NDArray[np.int64], weights: NDArray[np.int64], shape: tuple[int, ...], budget: Budget
-) -> NoisyCells:
+def _count(steps: NDArray[np.int64], weights: NDArray[np.int64], shape: tuple[int, ...], budget: Budget) -> NoisyCells:
     """The cells with noise: all of them, or those above a threshold that follows from the domain alone."""
     price, domain = ticks(CELLS), math.prod(shape)
-    noise = float(budget.variance(price))
-    ids, place = np.unique(np.ravel_multi_index(steps.T, shape), return_inverse=True)
-    exact = np.bincount(place, weights, len(ids)).astype(np.int64)
-    if domain <= LISTED:
-        full = np.zeros(domain, dtype=np.int64)
-        full[ids] = exact
-        counts = budget.counts(full[None, :], price)[0]  # proof: cells
-        listed, variance = np.arange(domain), noise
-    else:
-        threshold = budget.threshold(domain, FALSE_CELLS, price)
-        listed, counts = budget.sparse_counts(ids, exact, domain, threshold, price)  # proof: sparse-cells
-        noise, variance = FALSE_CELLS * threshold**2 / domain, np.inf
-    found = np.column_stack(np.unravel_index(listed, shape))
-    return NoisyCells(shape, found, counts.astype(np.float64), noise, variance)
+    cell = np.asarray(np.ravel_multi_index(steps.T, shape))
+    cells = count_cells(cell, weights, domain, MAX_LISTED, budget, price)  # proof: cells
+    noise = variance = float(budget.variance(price))
+    if cells.threshold is not None:
+        noise, variance = FALSE_CELLS * cells.threshold**2 / domain, np.inf
+    found = np.column_stack(np.unravel_index(cells.ids, shape))
+    return NoisyCells(shape, found, cells.counts.astype(np.float64), noise, variance)
 
 
-def partitioned(cells: NoisyCells, least: float) -> KDPartition:
+def partition_cells(cells: NoisyCells, least: float) -> KDPartition:
     """Cut where the densities on both sides differ most, until parts are even or hold fewer than `least` rows."""
     lo, hi = [np.zeros(len(cells.shape), dtype=np.int64)], [np.array(cells.shape, dtype=np.int64) - 1]
     axis, cut, below, count = [-1], [0], [0], [float(cells.counts.sum())]
@@ -211,7 +196,7 @@ def _best_cut(
     return where
 
 
-def _merged(
+def _merge_counts(
     histograms: NDArray[np.float64], noise: float, tree: KDPartition, cell_variance: float
 ) -> NDArray[np.float64]:
     """Least squares of both counts of each part, then without negative counts."""

@@ -1,0 +1,115 @@
+"""Attributes in bins: an axis in public steps with noisy counts, and its steps gathered into bins of similar mass.
+
+An attribute is seen through *views*: its axis cut into up to twelve bins of similar noisy mass, and those gathered
+into six, four, three and two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.data import Table
+from sfumato.estimation.consistency import histograms_with_totals
+from sfumato.mechanisms.budget import Budget, ticks
+from sfumato.methods.positions import even_starts, steps_of
+
+SINGLE = Fraction(1, 10)
+"""Share of the budget for counting every attribute by itself."""
+FINEST = 12
+VIEWS = (12, 6, 4, 3, 2)
+"""Bins of each view; every number divides the first, so that the bins are nested."""
+PRECISION = 2**20
+"""Shares of bins are whole multiples of one in this many, so that scores are exact integers."""
+
+
+@dataclass(frozen=True, eq=False)
+class Attribute:
+    """The steps of an axis with their noisy counts, and the bin of each step."""
+
+    name: str
+    starts: NDArray[np.int64]
+    positions: int
+    counts: NDArray[np.float64]  # not negative
+    variance: float  # of the noise in each count
+    bin_of_step: NDArray[np.int64]
+    views: tuple[NDArray[np.int64], ...]  # the group of each bin, finest view first
+
+    @staticmethod
+    def binned(
+        name: str, starts: NDArray[np.int64], positions: int, counts: NDArray[np.float64], variance: float
+    ) -> Attribute:
+        """Bins and views by the middle of each step's share of the noisy mass."""
+        mass = counts + max(counts.sum(), 1.0) * 1e-9
+        middle = (np.cumsum(mass) - mass / 2) / mass.sum()
+        fine = np.minimum((middle * FINEST).astype(np.int64), FINEST - 1)
+        used, bin_of_step = np.unique(fine, return_inverse=True)
+        views: list[NDArray[np.int64]] = []
+        for groups in VIEWS:
+            view = np.unique(used * groups // FINEST, return_inverse=True)[1]
+            if not views or 0 < view.max() < views[-1].max():
+                views.append(view)
+        return Attribute(name, starts, positions, counts, variance, bin_of_step, tuple(views))
+
+    @property
+    def bins(self) -> int:
+        return len(self.views[0])
+
+    @cached_property
+    def sizes(self) -> list[int]:
+        """How many groups each view has."""
+        return [int(view.max()) + 1 for view in self.views]
+
+    @cached_property
+    def bin_counts(self) -> NDArray[np.float64]:
+        """Noisy rows of each bin."""
+        return np.bincount(self.bin_of_step, self.counts, self.bins).astype(np.float64)
+
+    @cached_property
+    def shares(self) -> NDArray[np.int64]:
+        """The bins' shares of the noisy mass in units of one in `PRECISION`, which they sum up to."""
+        reached = np.cumsum(self.bin_counts)
+        edges = np.round(reached / reached[-1] * PRECISION) if reached[-1] > 0 else np.zeros(self.bins)
+        edges[-1] = PRECISION
+        return np.diff(edges, prepend=0).astype(np.int64)
+
+    def bin_of(self, positions: NDArray[np.integer]) -> NDArray[np.int64]:
+        """The bin of each position."""
+        return self.bin_of_step[steps_of(self.starts, positions)]
+
+
+def count_steps(
+    starts: NDArray[np.int64], positions: NDArray[np.integer], weights: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """The exact rows in each step."""
+    return np.bincount(steps_of(starts, positions), weights, len(starts)).astype(np.int64)
+
+
+def count_attributes(
+    table: Table, columns: Sequence[NDArray[np.integer]], varying: Sequence[int], budget: Budget
+) -> list[Attribute]:
+    """Every attribute by itself: noisy counts of its steps that agree on the number of rows."""
+    price = ticks(SINGLE / len(varying))
+    variance = float(budget.variance(price))
+    starts = [even_starts(axis.size, axis.nullable) for axis in (table.schema.axes[number] for number in varying)]
+    noisy = []
+    for number, begin in zip(varying, starts, strict=True):
+        exact = count_steps(begin, columns[number], table.cell_weight)
+        noisy.append(budget.counts(exact[None, :], price).astype(np.float64))  # proof: single-attributes
+    precision = np.array([1 / len(begin) for begin in starts])
+    rows = max(1.0, float(np.average([counts.sum() for counts in noisy], weights=precision)))
+    return [
+        Attribute.binned(
+            table.schema.axes[number].name,
+            begin,
+            table.schema.axes[number].positions,
+            histograms_with_totals(counts + (rows - counts.sum()) / len(begin), np.array([rows]))[0],
+            variance,
+        )
+        for number, begin, counts in zip(varying, starts, noisy, strict=True)
+    ]

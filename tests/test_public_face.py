@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import doctest
 import inspect
+import io
 import json
 import os
 import subprocess
@@ -31,6 +33,8 @@ PUBLIC: dict[str, Any] = {name: getattr(sfumato, name) for name in sfumato.__all
     if not name.startswith("_")
 }
 NAMES = sorted(PUBLIC)
+WITHOUT_EXAMPLE = {name for name in NAMES if name.startswith("claims.")} | {"MEASURES", "SfumatoError", "__version__"}
+"""What a release carries or raises, and is not made by hand."""
 SCRIPT = """
 import json
 import sfumato as sf
@@ -101,6 +105,32 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="No sfumato attribute Datafly"):
         sfumato.Datafly  # type: ignore[attr-defined]  # noqa: B018
     assert not hasattr(sfumato, "pl")
+
+
+@pytest.fixture(scope="module")
+def example_names(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What every example may use, besides the files of the town in its folder."""
+    folder = tmp_path_factory.mktemp("examples")
+    town(folder, 400)
+    places, flows = commute.commuters(places=40, people=400, destinations=10)
+    places = commute.Places.read(places)
+    table = sfumato.read(folder / "town.csv", schema=folder / "town.toml")
+    return {"sf": sfumato, "table": table, "places": places, "flows": commute.Flows.read(flows, places)}
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in WITHOUT_EXAMPLE])
+def test_the_example_of_every_public_name_runs(
+    name: str, example_names: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    town(tmp_path, 400)
+    monkeypatch.chdir(tmp_path)
+    found = [case for case in doctest.DocTestFinder().find(PUBLIC[name], name) if case.examples]
+    assert found, "its docstring has no example"
+    for case in found:
+        case.globs = dict(example_names)
+        told = io.StringIO()
+        result = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(case, out=told.write)
+        assert result.failed == 0, told.getvalue()
 
 
 def test_importing_the_package_loads_no_library(tmp_path: Path) -> None:

@@ -35,6 +35,10 @@ def test_ids_keep_their_zeros_and_repeated_pairs_are_added(write: Write) -> None
     assert (flows.total, len(flows), flows.people.tolist()) == (10, 2, [4, 6])
 
 
+def test_flows_show_how_many_there_are_but_not_who_goes_where(write: Write) -> None:
+    assert repr(Flows.read(write("flows.csv", TEXT), PLACES)) == "Flows of 10 people to 2 of 3 places"
+
+
 def test_every_kind_of_file_reads_alike(write: Write, tmp_path: Path) -> None:
     (tmp_path / "flows.csv.gz").write_bytes(gzip.compress(TEXT.encode()))
     frame = pl.read_csv(TEXT.encode(), schema_overrides={"origin": pl.String, "destination": pl.String})

@@ -19,11 +19,15 @@ MAX_PEOPLE = 10**7
 """In one destination."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Flows:
     """People by destination and origin, as runs of origins: destination i owns pairs `start[i]:start[i + 1]`.
 
     Origins are places by number, in rising order within a destination; the number of places stands for "outside".
+
+    >>> read = sf.commute.Flows.read({"origin": ["P0001"], "destination": ["P0002"], "count": [5]}, places)
+    >>> read.total, read.frame().rows()
+    (5, [('P0002', 'P0001', 5)])
     """
 
     places: Places
@@ -34,6 +38,10 @@ class Flows:
 
     def __len__(self) -> int:
         return len(self.destinations)
+
+    def __repr__(self) -> str:
+        """The size of the flows, never who goes where."""
+        return f"Flows of {self.total:,} people to {len(self):,} of {len(self.places):,} places"
 
     @cached_property
     def people(self) -> NDArray[np.int64]:

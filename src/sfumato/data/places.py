@@ -33,7 +33,12 @@ class Partition:
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """All places: public knowledge."""
+    """All places: public knowledge.
+
+    >>> near = sf.commute.Places.read({"id": ["a", "b"], "lat": [52.0, 52.1], "lon": [0.0, 0.0]})
+    >>> round(float(near.distances([0], [1])[0]), 1)
+    11.1
+    """
 
     ids: pl.Series
     latitude: NDArray[np.float64]
@@ -130,7 +135,11 @@ def find_column(names: list[str], asked: str | None, usual: tuple[str, ...], wha
 
 
 def read_weights(source: Any, places: Places) -> NDArray[np.float64]:
-    """Public weights of places, such as populations: rows of a place and its weight; places not named have none."""
+    """Public weights of places, such as populations: rows of a place and its weight; places not named have none.
+
+    >>> int(sf.commute.read_weights({"id": ["P0001", "P0002"], "weight": [3, 4]}, places).sum())
+    7
+    """
     frame, where = read_frame(source)
     names = frame.columns
     place = find_column(names, None, ("origin", *ID_NAMES, *names[:1]), "place", where)

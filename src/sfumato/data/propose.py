@@ -48,6 +48,9 @@ def propose(source: Any, sensitive: str, quasi: tuple[str, ...] = ()) -> Schema:
     """A schema for the table, with `sensitive` as its sensitive column.
 
     Columns named in `quasi` become quasi-identifiers; without any, every column with few enough values does.
+
+    >>> sf.propose("town.csv", sensitive="condition", quasi=("age", "sex")).sensitive.name
+    'condition'
     """
     frame, where = read_frame(source)
     for name in (sensitive, *quasi):

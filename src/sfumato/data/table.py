@@ -31,6 +31,9 @@ class Table:
 
     `points` (points, axes) rises lexicographically; `cell_point`, `cell_value` and `cell_weight` list the
     occupied (point, sensitive value) cells in order. The code of a missing sensitive value is the last one.
+
+    >>> table.n, table.points.shape[1] == len(table.schema.quasi)
+    (400, True)
     """
 
     schema: Schema
@@ -148,7 +151,6 @@ def read(source: Any, schema: Schema | Mapping[str, Any] | Path | str) -> Table:
 
     The schema is a `Schema`, the path of a TOML file, or a mapping with the same contents.
 
-    >>> import sfumato as sf
     >>> age = {"role": "quasi", "kind": "numeric", "min": 0, "max": 99}
     >>> ill = {"role": "sensitive", "kind": "categorical", "values": ["no", "yes"]}
     >>> people = {"age": [34, 35, 71], "ill": ["no", "no", "yes"]}

@@ -35,8 +35,6 @@ def measure(table: Table, release: Release, workloads: Sequence[Workload] = WORK
 
     Further workloads, such as `HeldOut` and `MatchPoint`, can be given in place of the usual ones.
 
-    >>> import sfumato as sf
-    >>> table = sf.read("town.csv", schema="town.toml")
     >>> measured = sf.measure(table, sf.FullSuppression().publish(table))
     >>> measured["classes"].value
     1.0

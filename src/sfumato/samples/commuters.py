@@ -28,7 +28,12 @@ TYPICAL = 6.0
 def commuters(
     places: int = 600, people: int = 12_000, destinations: int = 150, seed: int = 1
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The places, with coordinates, district and town, and the people by destination and origin."""
+    """The places, with coordinates, district and town, and the people by destination and origin.
+
+    >>> places, flows = sf.commute.commuters(places=40, people=400, destinations=10)
+    >>> int(flows["count"].sum())
+    400
+    """
     random = np.random.default_rng(seed)
     names, sizes = list(TOWNS), np.array([size for _, _, size in TOWNS.values()])
     town = np.sort(random.choice(len(names), places, p=sizes / sizes.sum()))

@@ -137,7 +137,11 @@ RAISED_CHANCES: dict[str, dict[str, float]] = {
 
 
 def residents(rows: int = 5_000, *, seed: int = 1) -> pl.DataFrame:
-    """Draw the town's residents, in no particular order; the same rows and seed give the same frame."""
+    """Draw the town's residents, in no particular order; the same rows and seed give the same frame.
+
+    >>> sf.residents(100).columns[:4]
+    ['person_id', 'age', 'sex', 'education']
+    """
     if rows < 0:
         raise ValueError(f"rows must be 0 or more, got {rows}")
     rng = np.random.default_rng(seed)

@@ -23,7 +23,12 @@ DEFAULT_MISSING = ("",)
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Schema:
-    """A declared table: its name, its columns, and the spellings that mean a missing value."""
+    """A declared table: its name, its columns, and the spellings that mean a missing value.
+
+    >>> schema = sf.Schema.load("town.toml")
+    >>> [axis.name for axis in schema.quasi][:2], schema.sensitive.size
+    (['age', 'sex'], 12)
+    """
 
     columns: tuple[Column, ...]
     name: str = "table"

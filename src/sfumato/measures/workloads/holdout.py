@@ -36,6 +36,10 @@ def cross_validate(
     """Publish all folds but one, learn from the release, test on the one left out; each fold in turn.
 
     `seed` deals out the rows, `noise` is the seed of the method's randomness.
+
+    >>> found = sf.cross_validate(table, sf.Mondrian(k=5), folds=2)
+    >>> 0 < found.mean.release < 1
+    True
     """
     learning = learning or Learning()
     parts: list[tuple[Table, Table]] = table.remember((cross_validate, folds, seed), lambda: split(table, folds, seed))
@@ -55,7 +59,12 @@ def split(table: Table, folds: int, seed: int = 1) -> list[tuple[Table, Table]]:
 
 
 def hold_out(table: Table, share: float = 1 / 3, seed: int = 1) -> tuple[Table, Table]:
-    """The rows to publish, and a share of all rows to test on."""
+    """The rows to publish, and a share of all rows to test on.
+
+    >>> train, test = sf.hold_out(table, share=0.25)
+    >>> train.n, test.n
+    (300, 100)
+    """
     if not 0 < share < 1:
         raise ParameterError(f"share is {share!r}; expected a number between 0 and 1")
     tests = np.diff(np.floor(np.arange(table.n + 1) * share + 0.5)) > 0

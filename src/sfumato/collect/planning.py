@@ -58,6 +58,10 @@ class Planner:
     """What is to be exact, how people are taken to be distributed (evenly if not said), and at which confidence.
 
     `values` are what the positions on the axis stand for; only the mean depends on them.
+
+    >>> channel = sf.local.TruncatedGeometric(size=10, epsilon=1)
+    >>> sf.local.Planner().reports(channel, error=0.05).reports > 100
+    True
     """
 
     quantity: Quantity = "cell"

@@ -30,6 +30,11 @@ def count_reports(
     """How often each possible report occurs in all the files together, lowest first.
 
     Without the name of a column, each file must have one column only.
+
+    >>> survey = sf.local.Survey(name="visits", question="How often?", min=0, max=9, epsilon=1)
+    >>> path = sf.local.write_reports("reports.csv", "report", [0, 3, 3])
+    >>> int(sf.local.count_reports(path, survey).sum())
+    3
     """
     counts = np.zeros(survey.channel.reports, dtype=np.int64)
     every = [files] if isinstance(files, Path | str) else list(files)
@@ -44,7 +49,13 @@ def count_reports(
 
 
 def read_answers(file: Path | str, survey: Survey, column: str | None = None) -> tuple[NDArray[np.int64], str]:
-    """The true answers in a file, and the name of their column."""
+    """The true answers in a file, and the name of their column.
+
+    >>> survey = sf.local.Survey(name="visits", question="How often?", min=0, max=9, epsilon=1)
+    >>> path = sf.local.write_reports("answers.csv", "visits", [0, 3, 3])
+    >>> sf.local.read_answers(path, survey)[1]
+    'visits'
+    """
     codes, name = _read_codes(file, column, survey.min, survey.max, survey.step)
     return survey.min + survey.step * codes.to_numpy().astype(np.int64), name
 
@@ -114,7 +125,11 @@ def _whole_floats(numbers: pl.Series) -> pl.Series:
 
 
 def write_reports(path: Path | str, column: str, values: NDArray[np.integer]) -> Path:
-    """Write reports to a new file, in one column, whole or not at all; its name says the format."""
+    """Write reports to a new file, in one column, whole or not at all; its name says the format.
+
+    >>> sf.local.write_reports("reports.csv", "report", [0, 3, 3]).name
+    'reports.csv'
+    """
     target = Path(path)
     if not column:
         raise ParameterError("the column of the reports has no name")

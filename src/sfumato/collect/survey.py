@@ -38,6 +38,10 @@ class Survey:
 
     `epsilon` is as the mechanism counts it: per step for geometric and Laplace noise, for the whole axis otherwise.
     Results appear from `smallest_batch` reports on; from `ends` on no report is taken.
+
+    >>> survey = sf.local.Survey(name="visits", question="How often?", min=0, max=9, epsilon=1)
+    >>> survey.answers().tolist()[-1]
+    9
     """
 
     name: str
@@ -144,7 +148,14 @@ def spell_range(lowest: int, highest: int, step: int) -> str:
 
 
 def read_survey(path: Path | str) -> Survey:
-    """The survey that a TOML file describes."""
+    """The survey that a TOML file describes.
+
+    >>> lines = ["name = 'visits'", "question = 'How often?'", "min = 0", "max = 9", "epsilon = 1"]
+    >>> with open("visits.toml", "w") as file:
+    ...     written = file.write("\\n".join(lines))
+    >>> sf.local.read_survey("visits.toml").max
+    9
+    """
     place = Path(path)
     text = read_text(place, "the survey", ParameterError)
     try:

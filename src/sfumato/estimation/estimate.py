@@ -42,6 +42,11 @@ class Estimate:
     The point estimate is that of the solver; the intervals are those of the unbiased estimate, cut to what is possible
     and widened where needed to hold the point estimate. `fits` is false if reports like these hardly ever come through
     the channel, whoever the people are: a client forgot the noise, or another ε is meant.
+
+    >>> channel = sf.local.RandomizedResponse(size=3, epsilon=1)
+    >>> found = sf.local.estimate([50, 30, 20], channel)
+    >>> round(float(found.shares.sum()), 6)
+    1.0
     """
 
     channel: Channel
@@ -113,6 +118,10 @@ def estimate(
     """The distribution of values behind counts of reports, lowest report first.
 
     `values` are what the positions on the axis stand for.
+
+    >>> channel = sf.local.RandomizedResponse(size=3, epsilon=1)
+    >>> sf.local.estimate([50, 30, 20], channel).reports
+    100
     """
     checked, axis = _check_counts(counts, channel), check_values(values, channel.size)
     _check_options(solver, gap, steps)

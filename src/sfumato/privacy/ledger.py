@@ -99,6 +99,11 @@ class Ledger:
     """The ledger in a file, made when something is first written to it.
 
     Nothing stays open between two calls, so that a ledger can be used from any thread and after a fork.
+
+    >>> ledger = sf.Ledger("ledger.sqlite")
+    >>> ledger.cap("town", 2)
+    >>> ledger.data_sets()
+    ['town']
     """
 
     def __init__(self, path: Path | str | None = None) -> None:

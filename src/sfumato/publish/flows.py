@@ -54,7 +54,11 @@ def publish_flows(
     planning: Progress | None = None,
     drawing: Progress | None = None,
 ) -> tuple[Synthesis, str]:
-    """Draw synthetic flows with fresh randomness into a new folder; the name under which they are charged."""
+    """Draw synthetic flows with fresh randomness into a new folder; the name under which they are charged.
+
+    >>> synthesizer = sf.commute.Synthesizer(promise=sf.commute.Promise(epsilon=4.6, delta=1e-3))
+    >>> made, name = sf.commute.publish_flows(synthesizer, flows, "release", data_set="example")
+    """
     target, book, name = Path(folder), ledger or Ledger(), str(uuid.uuid4())
     refuse_unwritable(target)
     claim = synthesizer.claim

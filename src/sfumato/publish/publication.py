@@ -45,6 +45,10 @@ def publish_to(
 
     Without a ledger, the user's own is charged. `assumptions` are added to those of the release's claim. With `rows`,
     noisy counts are published as rows generated from them.
+
+    >>> release, folder = sf.publish_to(sf.Mondrian(k=10), table, "release")
+    >>> sf.Release.load(folder).claim == release.claim
+    True
     """
     target = Path(folder)
     refuse_unwritable(target)

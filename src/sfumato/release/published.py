@@ -81,7 +81,12 @@ class Published:
 def read_published(
     source: Any, schema: Schema, claim: Claim = NOTHING_KNOWN, provenance: Provenance = ANOTHER_TOOL
 ) -> Release:
-    """The release that a file of generalized rows stands for."""
+    """The release that a file of generalized rows stands for.
+
+    >>> folder = sf.Mondrian(k=10).publish(table).save("release")
+    >>> sf.read_published(folder / "data.csv", table.schema).rows
+    400.0
+    """
     return Published.read(source, schema, claim, provenance).release
 
 

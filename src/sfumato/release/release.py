@@ -52,6 +52,10 @@ class Release:
     each group, the standard deviation of the noise in a count of its histogram, where there is noise. Noisy values
     may stand beside the quasi-identifiers of real people: `exact_people`. Where the sensitive values themselves were
     randomized, histograms count them as published, and estimates undo the `channel`.
+
+    >>> release = sf.Mondrian(k=10).publish(table)
+    >>> release.query("age >= 40") > 0, release.violations()
+    (True, [])
     """
 
     schema: Schema

@@ -32,7 +32,11 @@ STORE_NAME = "trials.jsonl"
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Frontier:
-    """All trials of a table that gave a release, and those the table refused."""
+    """All trials of a table that gave a release, and those the table refused.
+
+    >>> front = sf.frontier(table, [sf.Mondrian(k=5), sf.Mondrian(k=20)])
+    >>> saved = front.recommend().save("release")
+    """
 
     table: Table
     trials: tuple[Trial, ...]
@@ -110,6 +114,10 @@ def frontier(
 
     With a `folder`, each trial is stored there as it ends, and a later call goes on where this one stopped.
     `progress` is called with each trial, how many are done, and how many there are.
+
+    >>> front = sf.frontier(table, [sf.Mondrian(k=5), sf.Mondrian(k=20)])
+    >>> len(front.trials)
+    4
     """
     wanted: dict[str, Method] = {}
     ends = [method for kind in METHODS.values() if kind.endpoint for method in kind.grid(table)]

@@ -41,6 +41,8 @@ class MatchPoint(Workload):
 
     A person whom no box holds is in the cluster they would have been put in. `counts` are the weights of the boxes:
     as `published`, noise and all, or, as in the paper, the `true` number of people that each box holds.
+
+    >>> measured = sf.measure(table, sf.Mondrian(k=5).publish(table), [sf.MatchPoint(clusters=2)])
     """
 
     clusters: int = 2
@@ -135,6 +137,9 @@ def cluster_labels(table: Table, clusters: int = 2) -> Table:
     """The same people with their cluster as the sensitive attribute, for methods that cut by class.
 
     The sensitive attribute takes no part in the clustering and is left out.
+
+    >>> sf.cluster_labels(table, clusters=2).schema.sensitive.size
+    2
     """
     labels = clusters_of_points(table, clusters)
     return Table(

@@ -52,6 +52,9 @@ class Learning:
     `drawn`: as points drawn evenly from each box, each weighing as its box has rows of each class; tested on the
     held-out rows as they are. `generalized`, as in the paper: as boxes, each at the mean of its points; tested on the
     held-out rows generalized likewise, each to the box that holds it, where there is one.
+
+    >>> train, test = sf.hold_out(table)
+    >>> found = sf.Learning().accuracy(train, sf.Mondrian(k=5).publish(train), test)
     """
 
     learner: Learner = "c4.5"
@@ -165,7 +168,11 @@ TITLES: dict[Learner, str] = {
 
 @dataclass(frozen=True, kw_only=True)
 class HeldOut(Workload):
-    """Learn the sensitive attribute from a release and predict it for the rows of `test`, with each of `learners`."""
+    """Learn the sensitive attribute from a release and predict it for the rows of `test`, with each of `learners`.
+
+    >>> train, test = sf.hold_out(table)
+    >>> measured = sf.measure(train, sf.Mondrian(k=5).publish(train), [sf.HeldOut(test=test)])
+    """
 
     test: Table
     learners: tuple[Learner, ...] = get_args(Learner)

@@ -26,6 +26,10 @@ class TruncatedGeometric(Kernel):
     Assumes: one report per person, or always the same one.
     Cost: O(1) per report; O(size) to undo.
     Reference: paper kacem2018 section 3, with its Proposition 3.1 turned the right way round.
+
+    >>> channel = sf.local.TruncatedGeometric(size=10, epsilon=1)
+    >>> len(channel.perturb([0, 5, 9])), float(channel.claim.epsilon) > 0
+    (3, True)
     """
 
     name: ClassVar[str] = "geometric"

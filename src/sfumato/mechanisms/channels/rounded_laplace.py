@@ -35,6 +35,10 @@ class RoundedLaplace(Kernel):
     Assumes: one report per person, or always the same one.
     Cost: O(1) per report; O(size) to undo.
     Reference: compared with the geometric mechanism; proof in channels.proof.md.
+
+    >>> channel = sf.local.RoundedLaplace(size=10, epsilon=1)
+    >>> len(channel.perturb([0, 5, 9])), float(channel.claim.epsilon) > 0
+    (3, True)
     """
 
     name: ClassVar[str] = "laplace"

@@ -109,6 +109,10 @@ class RandomizedResponse(Window):
     Assumes: one report per person, or always the same one.
     Cost: O(1) per report; O(size) to undo.
     Reference: Kairouz, Bonawitz and Ramage, 2016 (k-ary randomized response); proof in channels.proof.md.
+
+    >>> channel = sf.local.RandomizedResponse(size=10, epsilon=1)
+    >>> len(channel.perturb([0, 5, 9])), float(channel.claim.epsilon) > 0
+    (3, True)
     """
 
     name: ClassVar[str] = "randomized-response"
@@ -130,6 +134,10 @@ class SquareWave(Window):
     Assumes: one report per person, or always the same one.
     Cost: O(1) per report. There are more reports than values: estimated by likelihood, not by inversion.
     Reference: Li et al., 2020, the discrete form with the reach that carries most information; channels.proof.md.
+
+    >>> channel = sf.local.SquareWave(size=10, epsilon=1)
+    >>> len(channel.perturb([0, 5, 9])), float(channel.claim.epsilon) > 0
+    (3, True)
     """
 
     name: ClassVar[str] = "square-wave"

@@ -33,7 +33,11 @@ MAX_ALPHA = MAX_MASS / UNIT
 
 @dataclass(frozen=True, kw_only=True)
 class Promise:
-    """What a calibrated prior has to keep: ε, δ, by which rule, and whether draws that disclose are rejected."""
+    """What a calibrated prior has to keep: ε, δ, by which rule, and whether draws that disclose are rejected.
+
+    >>> sf.commute.Promise(epsilon=4.6, delta=1e-5).rule
+    'exact'
+    """
 
     epsilon: float
     delta: float = 0.0
@@ -219,7 +223,11 @@ def promised_epsilon(
     keep: Sequence[float] | None = None,
     everybody: bool = True,
 ) -> float:
-    """The smallest ε that a given prior keeps at this δ, by the exact rule (or the file rule)."""
+    """The smallest ε that a given prior keeps at this δ, by the exact rule (or the file rule).
+
+    >>> round(sf.commute.promised_epsilon([0.04], [120_690], n=10, m=10, delta=1e-5), 1)
+    4.3
+    """
     masses = np.asarray(alphas, dtype=np.float64)
     places = np.asarray(counts, dtype=np.int64)
     kept = np.ones(len(masses)) if keep is None else np.asarray(keep, dtype=np.float64)

@@ -32,6 +32,8 @@ class Domain:
     """How far around a destination places are told apart (kilometres), and by what beyond.
 
     `coarse` lists (people, regions): a destination of at most that many people is told apart by those regions.
+
+    >>> domain = sf.commute.Domain(radius=20.0, beyond="town")
     """
 
     radius: float = EVERYWHERE

@@ -76,6 +76,8 @@ class Prior:
 
     `keep` is the least chance of keeping an empty place; 1 keeps all. Places fall into classes by `weights`. Coarser
     units than places form levels of their own, one per ring, and are never dropped.
+
+    >>> prior = sf.commute.Prior(by_distance=True)
     """
 
     distances: DistanceHistogram | None = None

@@ -56,6 +56,10 @@ class Synthesizer:
     Assumes: see `ASSUMPTIONS`.
     Cost: O(people + destinations), and with a radius or rings the places on their borders.
     Reference: paper Machanavajjhala et al. 2008; proof in commute.proof.md.
+
+    >>> synthesizer = sf.commute.Synthesizer(promise=sf.commute.Promise(epsilon=4.6, delta=1e-3))
+    >>> synthesizer.synthesize(flows).flows.total
+    400
     """
 
     promise: Promise

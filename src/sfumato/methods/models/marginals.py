@@ -49,6 +49,8 @@ class Marginals(DPMethod):
     Assumes: the schema is public; nothing else is read off the data unpaid.
     Cost: O(cells of the binned domain × tables × 400 + rows × attributes).
     Reference: after McKenna, Miklau and Sheldon (2021); proof in marginals.proof.md.
+
+    >>> release = sf.Marginals(epsilon=1).publish(table)
     """
 
     name: ClassVar[str] = "marginals"

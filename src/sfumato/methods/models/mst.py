@@ -43,6 +43,8 @@ class MST(DPMethod):
     Assumes: the schema is public; nothing else is read off the data unpaid.
     Cost: O(cells × pairs + fitting).
     Reference: McKenna, Miklau and Sheldon, Winning the NIST contest, 2021; proof in mst.proof.md.
+
+    >>> release = sf.MST(epsilon=1).publish(table)
     """
 
     name: ClassVar[str] = "mst"

@@ -42,6 +42,8 @@ class PrivBayes(DPMethod):
     Assumes: the schema is public; nothing else is read off the data unpaid.
     Cost: O(cells × candidate parent sets + rows × attributes²).
     Reference: papers Zhang et al. 2014 and 2017; proof in privbayes.proof.md.
+
+    >>> release = sf.PrivBayes(epsilon=1).publish(table)
     """
 
     name: ClassVar[str] = "privbayes"

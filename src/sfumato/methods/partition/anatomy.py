@@ -34,6 +34,9 @@ class Anatomy(Method):
     Assumes: the adversary knows the quasi-identifiers and nothing else.
     Cost: O(rows).
     Reference: Xiao and Tao, Anatomy: simple and effective privacy preservation, VLDB 2006.
+
+    >>> ill = [row for row in sf.residents(400).to_dicts() if row["condition"] != "Healthy"]
+    >>> release = sf.Anatomy(l=2).publish(sf.read(ill, schema="town.toml"))
     """
 
     name: ClassVar[str] = "anatomy"

@@ -24,6 +24,8 @@ class Original(Method):
     Assumes: nothing.
     Cost: O(points).
     Reference: paper li2009 section 4.3.
+
+    >>> release = sf.Original().publish(table)
     """
 
     name: ClassVar[str] = "original"
@@ -47,6 +49,8 @@ class FullSuppression(Method):
     Assumes: the overall distribution may be known.
     Cost: O(cells).
     Reference: paper li2009 section 4.3, trivial anonymization.
+
+    >>> release = sf.FullSuppression().publish(table)
     """
 
     name: ClassVar[str] = "suppression"

@@ -32,6 +32,8 @@ class Dirichlet(PrivateMethod):
     Assumes: quasi-identifiers are public; so is the list of sensitive values.
     Cost: O(rows + distinct points × values).
     Reference: paper Machanavajjhala et al. 2008; proof in privacy/dirichlet/dirichlet.proof.md.
+
+    >>> release = sf.Dirichlet(epsilon=2).publish(table)
     """
 
     name: ClassVar[str] = "dirichlet"

@@ -41,6 +41,8 @@ class LocalNoise(PrivateMethod):
     Assumes: quasi-identifiers are public; so is the list of sensitive values.
     Cost: O(rows) to draw, O(points × values²) to estimate.
     Reference: paper kacem2018 section 3; proof in privacy/channels/channels.proof.md.
+
+    >>> release = sf.LocalNoise(epsilon=2).publish(table)
     """
 
     name: ClassVar[str] = "local"

@@ -109,6 +109,8 @@ class DiffGen(DPMethod):
     Assumes: the schema is public; nothing else is read off the data unpaid.
     Cost: O(points × axes + h × values + boxes).
     Reference: Mohammed et al. 2011, compared with in paper alhussaeni2018 section 5; proof in diffgen.proof.md.
+
+    >>> release = sf.DiffGen(epsilon=1).publish(table)
     """
 
     name: ClassVar[str] = "diffgen"

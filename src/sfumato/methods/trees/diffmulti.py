@@ -68,6 +68,8 @@ class DiffMulti(DPMethod):
     Assumes: the schema is public; nothing else is read off the data unpaid.
     Cost: O(cells × axes × levels).
     Reference: paper alhussaeni2018 section 4; proof in diffmulti.proof.md.
+
+    >>> release = sf.DiffMulti(epsilon=1, h=50).publish(table)
     """
 
     name: ClassVar[str] = "diffmulti"

@@ -87,6 +87,8 @@ class DPCube(DPMethod):
     Assumes: the schema is public; nothing else is read off the data unpaid.
     Cost: O((points + listed cells) × axes × depth).
     Reference: Xiao et al. 2014, compared with in paper alhussaeni2018 section 5; proof in dpcube.proof.md.
+
+    >>> release = sf.DPCube(epsilon=1).publish(table)
     """
 
     name: ClassVar[str] = "dpcube"

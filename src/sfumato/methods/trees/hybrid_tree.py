@@ -16,6 +16,8 @@ class HybridTree(SpatialTree):
     Assumes: the schema is public; nothing else is read off the data unpaid.
     Cost: O(points × height).
     Reference: Cormode, Procopiuc, Srivastava, Shen and Yu, ICDE 2012, section 3.3; proof in spatial_tree.proof.md.
+
+    >>> release = sf.HybridTree(epsilon=1).publish(table)
     """
 
     name: ClassVar[str] = "hybrid-tree"

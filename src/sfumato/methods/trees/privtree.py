@@ -37,6 +37,8 @@ class PrivTree(DPMethod):
     Assumes: the schema is public; nothing else is read off the data unpaid.
     Cost: O(points × depth).
     Reference: Zhang, Xiao and Xie, PrivTree, SIGMOD 2016; proof in privtree.proof.md.
+
+    >>> release = sf.PrivTree(epsilon=1).publish(table)
     """
 
     name: ClassVar[str] = "privtree"

@@ -16,6 +16,8 @@ class QuadTree(SpatialTree):
     Assumes: the schema is public; nothing else is read off the data unpaid.
     Cost: O(points × height).
     Reference: paper cormode2013 section II, and Cormode et al., ICDE 2012; proof in spatial_tree.proof.md.
+
+    >>> release = sf.QuadTree(epsilon=1).publish(table)
     """
 
     name: ClassVar[str] = "quad-tree"

@@ -21,6 +21,8 @@ class RPS(SpatialTree):
     Assumes: the schema is public; nothing else is read off the data unpaid.
     Cost: O(points × height).
     Reference: Qardaji and Li, Recursive partitioning and summarization, ASIACCS 2012; proof in spatial_tree.proof.md.
+
+    >>> release = sf.RPS(epsilon=1).publish(table)
     """
 
     name: ClassVar[str] = "rps"

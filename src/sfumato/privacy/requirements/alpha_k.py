@@ -14,7 +14,10 @@ from sfumato.privacy.requirements.base import ROUNDING, Counts, Population, Requ
 
 @dataclass(frozen=True, kw_only=True)
 class AlphaK(Requirement):
-    """At least `k` rows, of which no sensitive value takes more than `alpha`."""
+    """At least `k` rows, of which no sensitive value takes more than `alpha`.
+
+    >>> release = sf.Mondrian(requirements=(sf.AlphaK(alpha=0.8, k=5),)).publish(table)
+    """
 
     name: ClassVar[str] = "(alpha,k)-anonymity"
     alpha: float = parameter(help="the largest share of a sensitive value in a class", above=0, maximum=1, example=0.5)

@@ -15,7 +15,10 @@ from sfumato.privacy.requirements.base import ROUNDING, Counts, Population, Requ
 
 @dataclass(frozen=True, kw_only=True)
 class BetaLikeness(Requirement):
-    """(p_s − q_s)/q_s ≤ `beta` for every sensitive value s; if `enhanced`, also ≤ −ln q_s."""
+    """(p_s − q_s)/q_s ≤ `beta` for every sensitive value s; if `enhanced`, also ≤ −ln q_s.
+
+    >>> release = sf.Mondrian(requirements=(sf.BetaLikeness(beta=3),)).publish(table)
+    """
 
     name: ClassVar[str] = "beta-likeness"
     beta: float = parameter(help="how much more frequent a value may be than in the table", above=0, example=2)

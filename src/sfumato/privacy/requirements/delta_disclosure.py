@@ -15,7 +15,10 @@ from sfumato.privacy.requirements.base import ROUNDING, Counts, Population, Requ
 
 @dataclass(frozen=True, kw_only=True)
 class DeltaDisclosure(Requirement):
-    """|ln(p_s / q_s)| ≤ `delta` for every sensitive value s of the table; a value absent from a class fails."""
+    """|ln(p_s / q_s)| ≤ `delta` for every sensitive value s of the table; a value absent from a class fails.
+
+    >>> release = sf.Mondrian(requirements=(sf.DeltaDisclosure(delta=3),)).publish(table)
+    """
 
     name: ClassVar[str] = "delta-disclosure"
     delta: float = parameter(help="the largest log ratio of a share to that in the table", minimum=0, example=1)

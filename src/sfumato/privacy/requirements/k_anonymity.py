@@ -14,7 +14,10 @@ from sfumato.privacy.requirements.base import ROUNDING, Counts, Population, Requ
 
 @dataclass(frozen=True, kw_only=True)
 class KAnonymity(Requirement):
-    """Every class has at least `k` rows."""
+    """Every class has at least `k` rows.
+
+    >>> release = sf.Mondrian(requirements=(sf.KAnonymity(k=5),)).publish(table)
+    """
 
     name: ClassVar[str] = "k-anonymity"
     k: int = parameter(help="at least this many people in a class", minimum=1, example=10)

@@ -19,7 +19,10 @@ from sfumato.privacy.requirements.base import ROUNDING, Counts, Population, Requ
 
 @dataclass(frozen=True, kw_only=True)
 class LDiversity(Requirement):
-    """The most frequent sensitive value has a share of at most 1/`l`, where `l` may be a fraction."""
+    """The most frequent sensitive value has a share of at most 1/`l`, where `l` may be a fraction.
+
+    >>> release = sf.Mondrian(requirements=(sf.LDiversity(l=1.5),)).publish(table)
+    """
 
     name: ClassVar[str] = "l-diversity"
     form: ClassVar[str] = "probabilistic"
@@ -38,7 +41,10 @@ class LDiversity(Requirement):
 
 @dataclass(frozen=True, kw_only=True)
 class DistinctLDiversity(LDiversity):
-    """At least `l` different sensitive values in every class."""
+    """At least `l` different sensitive values in every class.
+
+    >>> release = sf.Mondrian(requirements=(sf.DistinctLDiversity(l=3),)).publish(table)
+    """
 
     name: ClassVar[str] = "distinct l-diversity"
     form: ClassVar[str] = "distinct"
@@ -52,7 +58,10 @@ class DistinctLDiversity(LDiversity):
 
 @dataclass(frozen=True, kw_only=True)
 class EntropyLDiversity(LDiversity):
-    """The entropy of the sensitive attribute in every class is at least ln `l`."""
+    """The entropy of the sensitive attribute in every class is at least ln `l`.
+
+    >>> release = sf.Mondrian(requirements=(sf.EntropyLDiversity(l=1.5),)).publish(table)
+    """
 
     name: ClassVar[str] = "entropy l-diversity"
     form: ClassVar[str] = "entropy"
@@ -71,6 +80,8 @@ class RecursiveLDiversity(LDiversity):
     """The commonest value has fewer than `c` times the rows of all values but the `l` − 1 commonest.
 
     (c, ℓ)-diversity: r₁ < c (r_ℓ + … + r_m) with the counts in falling order.
+
+    >>> release = sf.Mondrian(requirements=(sf.RecursiveLDiversity(c=4, l=2),)).publish(table)
     """
 
     name: ClassVar[str] = "recursive (c,l)-diversity"

@@ -19,6 +19,8 @@ class TCloseness(Requirement):
 
     `distance` is the earth mover's distance with the named ground distance between values (`equal`: 1,
     `ordered`: steps apart, `hierarchical`: height of the common ancestor), or `jensen-shannon`.
+
+    >>> release = sf.Mondrian(requirements=(sf.TCloseness(t=0.3),)).publish(table)
     """
 
     name: ClassVar[str] = "t-closeness"

@@ -30,7 +30,11 @@ COLUMNS = ("id", "label", "method", "series", "recoding", "claim", "endpoint")
 
 
 def write_report(frontier: Frontier, folder: str | Path, recommendation: Recommendation | None = None) -> list[Path]:
-    """Write the report of a frontier, its chart and its tables into a folder, for the publisher's eyes."""
+    """Write the report of a frontier, its chart and its tables into a folder, for the publisher's eyes.
+
+    >>> front = sf.frontier(table, [sf.Mondrian(k=5)])
+    >>> written = sf.write_report(front, "report")
+    """
     return write(FrontierDocument.of(frontier, recommendation or frontier.recommend()), folder)
 
 

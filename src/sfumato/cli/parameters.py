@@ -82,7 +82,7 @@ def _families() -> dict[str, dict[str, type[Requirement]]]:
     from sfumato.privacy.requirements import REQUIREMENTS
 
     found: dict[str, dict[str, type[Requirement]]] = {}
-    for kind in REQUIREMENTS.values():
+    for kind in filter(declarations, REQUIREMENTS.values()):
         found.setdefault(declarations(kind)[0].name, {})[kind.form] = kind
     return found
 
@@ -95,7 +95,8 @@ def _requirement_options() -> dict[str, dict[str, Declaration]]:
             for declared in declarations(kind):
                 found.setdefault(declared.name, {})[kind.name] = declared
         if len(forms) > 1:
-            about = "; ".join(f"{form}, {_summary(kind).removesuffix('.').lower()}" for form, kind in forms.items())
+            meanings = {form: _summary(kind).removesuffix(".") for form, kind in forms.items()}
+            about = "; ".join(f"{form}, {text[:1].lower()}{text[1:]}" for form, text in meanings.items())
             meaning = f"what {spell(key)} means ({next(iter(forms))} by default)"
             found[_form(key)] = {meaning: Declaration(kind=str, choices=tuple(forms), help=about)}
     return found

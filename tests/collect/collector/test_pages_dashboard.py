@@ -216,7 +216,7 @@ QUIET = """(async () => {
   const seen = () => performance.getEntriesByType('resource').length;
   for (let before = -1; before !== seen(); ) {
     before = seen();
-    await new Promise((done) => setTimeout(done, 400));
+    await new Promise((done) => patient(done, 400));
   }
   return 0;
 })"""

@@ -9,10 +9,9 @@ import pytest
 from scipy.special import xlogy
 from scipy.stats import binom
 
-from sfumato.estimation import fit
+from sfumato.estimation import solution
 from sfumato.estimation.estimate import estimate
-from sfumato.estimation.fit import chance_at_most
-from sfumato.estimation.solution import Solution
+from sfumato.estimation.solution import Solution, chance_at_most
 from sfumato.mechanisms.channels import CHANNELS, make_channel
 
 from .oracle import Floats, drawn, two_humps
@@ -83,11 +82,11 @@ def test_a_solution_that_is_not_near_the_likeliest_raises_no_alarm() -> None:
     observed = counts / 10**5
     wrong = Solution.at(channel, observed, np.eye(20)[0] * 0.9 + 0.005, gap=1e-9, steps=0)
     assert wrong.gap > 0.1
-    assert fit.fits(counts, wrong)
-    assert fit.fits(counts, Solution.at(channel, observed, np.eye(20)[0] * 2 - 0.05, gap=1e-9, steps=0))
+    assert solution.fits(counts, wrong)
+    assert solution.fits(counts, Solution.at(channel, observed, np.eye(20)[0] * 2 - 0.05, gap=1e-9, steps=0))
 
 
 @pytest.mark.parametrize(("free", "limit"), [(1, 24.940), (10, 45.979), (120, 204.965), (1_000, 1_217.628)])
 def test_how_far_off_reports_must_be(free: int, limit: float) -> None:
-    assert chance_at_most(limit * 1.0001, free) < fit.FALSE_ALARM < chance_at_most(limit * 0.9999, free)
+    assert chance_at_most(limit * 1.0001, free) < solution.FALSE_ALARM < chance_at_most(limit * 0.9999, free)
     assert chance_at_most(free, free) == chance_at_most(-1.0, free) == chance_at_most(5.0, 0) == 1

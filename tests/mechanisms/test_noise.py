@@ -16,8 +16,14 @@ from scipy.stats import chi2
 
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.noise import SimulatedSource, Source, SystemSource, geometric
-from sfumato.mechanisms.noise.geometric import FINE, MIN_DIRECT, Cumulative, draw_geometric
-from sfumato.mechanisms.noise.laplace import draw_laplace, laplace_variance
+from sfumato.mechanisms.noise.geometric import (
+    FINE,
+    MIN_DIRECT,
+    Cumulative,
+    draw_geometric,
+    draw_laplace,
+    laplace_variance,
+)
 
 from .scripted import GUARD, Scripted, decayed
 

@@ -11,8 +11,8 @@ from sfumato.cli.options import File, Json, SchemaFile
 from sfumato.cli.show import BETTER, explained, heading, measurements, number, print_json, say
 
 if TYPE_CHECKING:
+    from sfumato.measures.base import Workload
     from sfumato.measures.measurement import Measurement
-    from sfumato.measures.workloads.base import Workload
     from sfumato.release import Release
     from sfumato.schema import Schema
 

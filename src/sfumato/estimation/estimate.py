@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sfumato.errors import ParameterError
-from sfumato.estimation.fit import fits
 from sfumato.estimation.intervals import (
     Intervals,
     check_confidence,
@@ -21,7 +20,7 @@ from sfumato.estimation.intervals import (
     first_reaching,
 )
 from sfumato.estimation.likelihood import likelihood
-from sfumato.estimation.solution import GAP, Solution
+from sfumato.estimation.solution import GAP, Solution, fits
 from sfumato.estimation.unbiased import inversion
 from sfumato.estimation.updates import em, smooth
 from sfumato.estimation.variances import one_report_moves

@@ -23,6 +23,10 @@ GAP = 1e-9
 """The gap that solvers aim at: with a million reports, the likelihood is then within a tenth of a percent."""
 
 
+FALSE_ALARM = 1e-9
+"""How probable it is at most that reports which came through the channel are said not to fit."""
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Solution:
     """Shares of the values, as some solver found them.
@@ -83,3 +87,29 @@ def certified_gap(channel: Channel, observed: Floats, shares: Floats) -> float:
     if shares.min() < 0 or expected[observed > 0].min() < MIN_EXPECTED:
         return math.inf
     return max(0.0, math.log(channel.gains(shares, observed).max()))
+
+
+def fits(counts: NDArray[np.int64], found: Solution) -> bool:
+    """Whether N·KL(q, pG) can be chance, for the best distribution p of values.
+
+    It is smallest for the likeliest p, so with the true one it is at least as large; a solution is off by its gap. A
+    client that forgot the noise, or added less of it, shows where answers are heaped or missing. What is as smooth as
+    the channel makes it cannot be told from reports of other people: a fit is no proof.
+    """
+    reports = int(counts.sum())
+    seen = counts[counts > 0] / reports
+    if not math.isfinite(found.gap):
+        return True
+    lost = float(seen @ np.log(seen)) - found.log_likelihood - found.gap
+    return chance_at_most(reports * lost, len(counts) - 1) > FALSE_ALARM
+
+
+def chance_at_most(divergence: float, free: int) -> float:
+    """How probable N·KL(q, true q) of at least `divergence` is at most, for `free` + 1 different reports.
+
+    e^(−t) (e t / d)^d for t above d, whatever the number of reports and their distribution (Agrawal, 2020). That is a
+    bound, not an approximation: t is about d/2 usually, and shares of few reports make a χ² test cry wolf.
+    """
+    if not 0 < free < divergence:
+        return 1.0
+    return math.exp(free - divergence + free * math.log(divergence / free))

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from sfumato.data import Table
 from sfumato.measures.attacks import ATTACKS
+from sfumato.measures.base import Workload, expect_same_axes
 from sfumato.measures.measurement import Measure, Measurement
 from sfumato.measures.workloads import WORKLOADS
-from sfumato.measures.workloads.base import Workload, expect_same_axes
 from sfumato.notebook import html_table
 from sfumato.release import Release
 

@@ -19,7 +19,7 @@ from sfumato.data import Table, read
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.budget import Budget, ticks
 from sfumato.mechanisms.noise import SimulatedSource
-from sfumato.mechanisms.noise.laplace import laplace_variance
+from sfumato.mechanisms.noise.geometric import laplace_variance
 from sfumato.methods.growing.points import Points
 from sfumato.methods.growing.regions import Regions
 from sfumato.methods.trees.hybrid_tree import HybridTree

@@ -1,10 +1,10 @@
 """The privacy axis: what an adversary gets out of a release."""
 
-from sfumato.measures.attacks.base import Attack
 from sfumato.measures.attacks.belief import BeliefShift
 from sfumato.measures.attacks.classes import RealizedClasses
 from sfumato.measures.attacks.naive_bayes import NaiveBayes
 from sfumato.measures.attacks.unique_matches import UniqueMatches
+from sfumato.measures.base import Attack
 
 ATTACKS: tuple[Attack, ...] = (BeliefShift(), NaiveBayes(), RealizedClasses(), UniqueMatches())
 

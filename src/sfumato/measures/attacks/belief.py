@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.data import Table
-from sfumato.measures.attacks.base import Attack
+from sfumato.measures.base import Attack
 from sfumato.measures.measurement import Measure
 from sfumato.measures.verdict import Grade, Mark, References, grade
 from sfumato.privacy.distances import jensen_shannon, shares, total_variation

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.data import Table
-from sfumato.measures.attacks.base import Attack
+from sfumato.measures.base import Attack
 from sfumato.measures.measurement import Measure
 from sfumato.measures.verdict import Grade, References, grade
 from sfumato.privacy.distances import shares, total_variation

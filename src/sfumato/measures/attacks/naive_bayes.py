@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 
 from sfumato.data import Table
 from sfumato.errors import ParameterError
-from sfumato.measures.attacks.base import Attack
+from sfumato.measures.base import Attack
 from sfumato.measures.measurement import Measure
 from sfumato.measures.verdict import Grade, References, grade
 from sfumato.privacy.distances import shares

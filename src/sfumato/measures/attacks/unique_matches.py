@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sfumato.data import Table
 from sfumato.data.keys import pack
-from sfumato.measures.attacks.base import Attack
+from sfumato.measures.base import Attack
 from sfumato.measures.measurement import Measure
 from sfumato.release import Release
 

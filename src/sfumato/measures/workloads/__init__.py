@@ -1,6 +1,6 @@
 """The utility axis: what a recipient can still do with a release."""
 
-from sfumato.measures.workloads.base import Workload
+from sfumato.measures.base import Workload
 from sfumato.measures.workloads.information_loss import InformationLoss
 from sfumato.measures.workloads.large_populations import LargePopulations
 from sfumato.measures.workloads.range_counts import ConjunctiveCounts, HalfDomainCounts

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from sfumato.data import Table
 from sfumato.errors import ParameterError
+from sfumato.measures.base import Workload
 from sfumato.measures.measurement import Measure
-from sfumato.measures.workloads.base import Workload
 from sfumato.measures.workloads.features import heaviest_holder, mean_features
 from sfumato.measures.workloads.learners import require_library
 from sfumato.release import Release

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.data import Table
+from sfumato.measures.base import Workload, suppressed_rows
 from sfumato.measures.measurement import Measure
 from sfumato.measures.verdict import Grade, References, grade
-from sfumato.measures.workloads.base import Workload, suppressed_rows
 from sfumato.release import Release
 
 

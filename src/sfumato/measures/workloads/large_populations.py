@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from sfumato.data import Table
 from sfumato.errors import ParameterError
+from sfumato.measures.base import Workload
 from sfumato.measures.measurement import Measure
 from sfumato.measures.verdict import Grade, References, grade
-from sfumato.measures.workloads.base import Workload
 from sfumato.privacy.distances import jensen_shannon, shares
 from sfumato.release import Release
 from sfumato.release.boxes import Boxes

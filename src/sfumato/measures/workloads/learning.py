@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from sfumato.data import Table
 from sfumato.errors import DataError, ParameterError
+from sfumato.measures.base import Workload, expect_same_axes
 from sfumato.measures.measurement import Measure
-from sfumato.measures.workloads.base import Workload, expect_same_axes
 from sfumato.measures.workloads.features import heaviest_holder, mean_features, points_inside
 from sfumato.measures.workloads.learners import Examples, Learner, learn
 from sfumato.measures.workloads.training_set import TrainingSet

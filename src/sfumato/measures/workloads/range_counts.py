@@ -10,9 +10,9 @@ import numpy as np
 
 from sfumato.data import Table
 from sfumato.errors import ParameterError
+from sfumato.measures.base import Workload
 from sfumato.measures.measurement import Measure
 from sfumato.measures.verdict import Grade, References, grade
-from sfumato.measures.workloads.base import Workload
 from sfumato.measures.workloads.queries import Queries, draw
 from sfumato.release import Release
 

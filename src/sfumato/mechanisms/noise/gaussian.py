@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.noise.digits import WORD, Digits, Words, decimal
-from sfumato.mechanisms.noise.laplace import draw_laplace
+from sfumato.mechanisms.noise.geometric import draw_laplace
 
 SURPLUS = 1.5
 """About 1.3 proposals are needed for each accepted one."""

@@ -179,3 +179,18 @@ def _resolve(law: Cumulative, first: int, word: int, source: Words) -> int:
     while k < most and law.at_most(k, drawn, source):
         k += 1
     return k
+
+
+def draw_laplace(epsilon: Fraction, count: int, source: Words) -> NDArray[np.int64]:
+    """`count` independent draws of discrete Laplace noise: P(X = x) = (1 − α)/(1 + α) · α^|x| with α = e^(−ε).
+
+    The difference of two geometric draws. Added to a count that one person changes by at most 1, it is
+    ε-differentially private (Ghosh, Roughgarden and Sundararajan, 2009).
+    """
+    both = draw_geometric(epsilon, 2 * count, source)
+    return both[:count] - both[count:]
+
+
+def laplace_variance(epsilon: float) -> float:
+    """2α / (1 − α)²."""
+    return 2 * math.exp(-epsilon) / math.expm1(-epsilon) ** 2

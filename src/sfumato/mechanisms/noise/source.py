@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.mechanisms.noise.gaussian import draw_gaussian
-from sfumato.mechanisms.noise.laplace import draw_laplace
+from sfumato.mechanisms.noise.geometric import draw_laplace
 
 
 class Source(ABC):

@@ -1,4 +1,4 @@
-"""What a workload is: something a recipient does with a release, and the numbers that say how well it goes."""
+"""What attacks and workloads are: something done with a release, and the numbers that say how well it goes."""
 
 from __future__ import annotations
 
@@ -13,14 +13,22 @@ from sfumato.release import Release
 
 
 @dataclass(frozen=True, kw_only=True)
-class Workload(ABC):
-    """A use of a release, compared with the same use of the original table."""
+class Assessment(ABC):
+    """Something done with a release, measured against its table."""
 
     measures: ClassVar[tuple[Measure, ...]]
 
     @abstractmethod
     def run(self, table: Table, release: Release) -> dict[str, float]:
-        """The value of each measure when the release stands in for `table`."""
+        """The value of each measure for a release of `table`."""
+
+
+class Attack(Assessment):
+    """An adversary who sees a release and knows everybody's quasi-identifiers."""
+
+
+class Workload(Assessment):
+    """A use of a release, compared with the same use of the original table."""
 
 
 def suppressed_rows(table: Table, release: Release) -> float:

@@ -103,8 +103,8 @@ def commands() -> tuple[Any, Any]:
 
 def options() -> set[str]:
     """Every option of every command."""
-    every = [context.command for context in contexts()]
-    return {option for command in every for item in command.params for option in (*item.opts, *item.secondary_opts)}
+    every = [item for context in contexts() for item in context.command.get_params(context)]
+    return {option for item in every for option in (*item.opts, *item.secondary_opts)}
 
 
 def misuse(line: str) -> str | None:

@@ -9,6 +9,7 @@ import typer
 
 from sfumato.cli.options import File, Quasi, names
 from sfumato.cli.show import columns, say
+from sfumato.errors import ParameterError
 from sfumato.files import place
 
 if TYPE_CHECKING:
@@ -37,7 +38,6 @@ def command(
     Bounds and categories are read off the rows and marked so: replace them by what is public knowledge.
     """
     from sfumato.data.propose import propose, to_toml
-    from sfumato.errors import ParameterError
 
     target = output or Path(f"{file.name.split('.')[0] or 'schema'}.toml")
     if target.exists() and not force:

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from sfumato.errors import ParameterError
+
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The table: CSV (.gz too) or Parquet.")]
 ReleaseFolder = Annotated[Path, typer.Argument(metavar="RELEASE", help="A release folder.")]
 SchemaFile = Annotated[Path, typer.Option("--schema", metavar="TOML", help="The schema of the table.")]
@@ -28,7 +30,14 @@ LedgerFile = Annotated[
         help="The ledger of what has been spent; without it, the one that SFUMATO_LEDGER names, or your own.",
     ),
 ]
+Column = Annotated[str | None, typer.Option("--column", metavar="COLUMN", help="The column, if the file has several.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the figures as JSON and nothing else.")]
+
+
+def refuse_existing(file: Path) -> None:
+    """What is there already may be reports or figures that cannot be made again."""
+    if file.exists():
+        raise ParameterError(f"{file}: this already exists; choose a new file, or remove it first")
 
 
 def names(given: list[str] | None) -> tuple[str, ...]:

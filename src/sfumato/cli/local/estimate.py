@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from sfumato.cli.local.options import Column
-from sfumato.cli.options import Json
+from sfumato.cli.options import Column, Json, refuse_existing
 from sfumato.cli.show import columns, heading, note, print_json, say, to_json
+from sfumato.errors import ParameterError
+from sfumato.files import place
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,10 +19,10 @@ if TYPE_CHECKING:
     from sfumato.collect.survey import Survey
 
 EXAMPLE = "sfumato local estimate reports.csv --survey age.toml"
-WIDEST = 40
+MAX_LINES = 40
 """How many lines of a distribution fit a screen; of a longer one only the quartiles are shown."""
-BAR = 30
-UNFITTING = (
+BAR_WIDTH = 30
+UNEXPECTED_NOISE = (
     "These reports do not look as if they got this noise: it may have been left out, have been another one, or many "
     "reports were forged. Do not trust the estimate."
 )
@@ -62,10 +63,11 @@ def command(
     estimate is from the likeliest one.
     """
     from sfumato.estimation.estimate import estimate
-    from sfumato.files import place
 
     if output:
-        _refuse_output(output)
+        if output.suffix not in (".csv", ".json"):
+            raise ParameterError(f"{output}: the name of an estimate ends in .csv or .json")
+        refuse_existing(output)
     asked, counts = _reports(files or [], survey, database, name, column)
     asked.refuse_few(int(counts.sum()))
     found = estimate(
@@ -79,19 +81,9 @@ def command(
         return
     _show(found, asked)
     if not found["fits"]:
-        note(UNFITTING)
+        note(UNEXPECTED_NOISE)
     if output:
         note(f"Written to {output}.")
-
-
-def _refuse_output(output: Path) -> None:
-    """What is there already may be the reports themselves, which cannot be drawn again."""
-    from sfumato.errors import ParameterError
-
-    if output.suffix not in (".csv", ".json"):
-        raise ParameterError(f"{output}: the name of an estimate ends in .csv or .json")
-    if output.exists():
-        raise ParameterError(f"{output}: this already exists; choose a new file, or remove it first")
 
 
 def _reports(
@@ -102,7 +94,6 @@ def _reports(
 
     from sfumato.collect.reports import count_reports
     from sfumato.collect.survey import read_survey
-    from sfumato.errors import ParameterError
 
     if database is None:
         if not files or survey is None or name is not None:
@@ -137,7 +128,7 @@ def _show(found: dict[str, Any], asked: Survey) -> None:
         within = f"({quantile['low']:,} to {quantile['high']:,})"
         say(f"{quantile['share']:.0%} have at most {quantile['value']:,} {within}.")
     cells = found["cells"]
-    if len(cells) <= WIDEST:
+    if len(cells) <= MAX_LINES:
         heading("Share of people")
         most = max(cell["share"] for cell in cells) or 1.0
         columns(
@@ -147,7 +138,7 @@ def _show(found: dict[str, Any], asked: Survey) -> None:
                     str(cell["value"]),
                     f"{cell['share']:.2%}",
                     f"{cell['low']:.2%} to {cell['high']:.2%}",
-                    "█" * round(BAR * max(cell["share"], 0) / most),
+                    "█" * round(BAR_WIDTH * max(cell["share"], 0) / most),
                 )
                 for cell in cells
             ),

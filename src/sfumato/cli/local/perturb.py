@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.local.options import Column
-from sfumato.cli.options import Json
+from sfumato.cli.options import Column, Json, refuse_existing
 from sfumato.cli.show import print_json, say
 
 EXAMPLE = "sfumato local perturb people.csv --survey age.toml --column age -o reports.csv"
@@ -37,11 +36,9 @@ def command(
     """
     from sfumato.collect.reports import read_answers, write_reports
     from sfumato.collect.survey import read_survey
-    from sfumato.errors import ParameterError
 
     asked = read_survey(survey)
-    if output.exists():
-        raise ParameterError(f"{output}: this already exists; choose a new file, or remove it first")
+    refuse_existing(output)
     answers, name = read_answers(file, asked, column)
     write_reports(output, name, asked.perturb(answers))
     claim = asked.channel.claim

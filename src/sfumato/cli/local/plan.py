@@ -9,6 +9,7 @@ import typer
 
 from sfumato.cli.options import Json
 from sfumato.cli.show import print_json, say
+from sfumato.errors import ParameterError
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -71,7 +72,6 @@ def _plan(
 ) -> SurveyPlan:
     from sfumato.collect.planning import Planner
     from sfumato.collect.survey import read_survey
-    from sfumato.errors import ParameterError
     from sfumato.mechanisms.channels import make_channel
 
     name, both = mechanism or "geometric", error is not None and reports is not None

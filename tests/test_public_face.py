@@ -185,3 +185,44 @@ def test_the_package_can_be_used_with_a_data_frame() -> None:
     release = sfumato.FullSuppression().publish(table)
     assert isinstance(release, sfumato.Release)
     assert sfumato.measure(table, release)["p_loss"].value == pytest.approx(0, abs=1e-12)
+
+
+@pytest.fixture(scope="module")
+def shown() -> dict[str, Any]:
+    """Objects that a notebook shows, of a table with odd labels."""
+    people = residents(200)
+    spec = sfumato.Schema.load(SCHEMA_PATH).spec()
+    spec["columns"]["<b>sex"] = spec["columns"].pop("sex")
+    table = sfumato.read(people.rename({"sex": "<b>sex"}), schema=spec)
+    release = sfumato.Mondrian(k=5).publish(table)
+    front = sfumato.frontier(table, [sfumato.Mondrian(k=5), sfumato.Mondrian(k=20)])
+    measured = sfumato.measure(table, release)
+    return {"table": table, "schema": table.schema, "measured": measured, "front": front}
+
+
+@pytest.mark.parametrize("name", ["table", "schema", "measured", "front"])
+def test_notebooks_show_a_small_table_with_its_text_escaped(shown: dict[str, Any], name: str) -> None:
+    html = shown[name]._repr_html_()
+    assert html.startswith("<table><caption>")
+    assert html.count("<tr>") == html.count("</tr>") > 1
+    assert "<b>" not in html
+    assert len(repr(shown[name])) < 2_000
+
+
+def test_measurements_are_a_mapping(shown: dict[str, Any]) -> None:
+    measured = shown["measured"]
+    assert isinstance(measured, dict)
+    assert set(measured) >= {"p_loss", "u_loss"}
+    assert f"u_loss: {measured['u_loss']}" in repr(measured)
+
+
+def test_a_frontier_is_a_frame_and_a_chart(shown: dict[str, Any]) -> None:
+    front = shown["front"]
+    frame = front.to_polars()
+    assert frame["label"].to_list() == [trial.method.label for trial in front.trials]
+    assert frame["p_loss"].to_list() == [trial.measures["p_loss"] for trial in front.trials]
+    assert frame["efficient"].sum() == len(front.efficient())
+    assert set(sfumato.MEASURES) < set(frame.columns)
+    spec = front.chart(privacy="breach", utility="query_error").to_dict()
+    assert len(spec["datasets"]["trials"]) == len(front.trials)
+    assert front.chart(recommendation=front.recommend()).to_dict() != front.chart().to_dict()

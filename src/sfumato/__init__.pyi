@@ -43,9 +43,9 @@ from .privacy.requirements import TCloseness as TCloseness
 from .publish.publication import publish_to as publish_to
 from .release import Release as Release
 from .release import read_published as read_published
+from .report.frontier.notebook import Frontier as Frontier
+from .report.frontier.notebook import frontier as frontier
 from .report.frontier.page import write_report as write_report
 from .samples.town import residents as residents
 from .schema import Schema as Schema
-from .trials.frontier import Frontier as Frontier
-from .trials.frontier import frontier as frontier
 from .version import __version__ as __version__

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
+import polars as pl
 
 from sfumato.data import Table
 from sfumato.errors import ParameterError
@@ -19,6 +20,7 @@ from sfumato.measures.measurement import Measure
 from sfumato.measures.verdict import References
 from sfumato.methods import METHODS, Method
 from sfumato.methods.base import Endpoint
+from sfumato.notebook import html_table
 from sfumato.release.description import refuse_inside_release
 from sfumato.trials.dominance import efficient
 from sfumato.trials.recommendation import Chooser, Recommendation
@@ -30,13 +32,9 @@ DEFAULT_PAIR = ("p_loss", "u_loss")
 STORE_NAME = "trials.jsonl"
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Frontier:
-    """All trials of a table that gave a release, and those the table refused.
-
-    >>> front = sf.frontier(table, [sf.Mondrian(k=5), sf.Mondrian(k=20)])
-    >>> saved = front.recommend().save("release")
-    """
+    """All trials of a table that gave a release, and those the table refused."""
 
     table: Table
     trials: tuple[Trial, ...]
@@ -55,6 +53,29 @@ class Frontier:
         unknown = dict.fromkeys(MEASURES, np.nan)
         original, suppressed = (ends.get(end, unknown) for end in get_args(Endpoint))
         return References(overall=self.table.overall, original=original, suppressed=suppressed)
+
+    def to_polars(self) -> pl.DataFrame:
+        """A row for each trial: what was tried, whether it is efficient, and the value of every measure."""
+        chosen = set(self.efficient())
+        return pl.DataFrame(
+            {"label": trial.method.label, "claim": trial.method.claim.sentence(), "efficient": trial.id in chosen}
+            | {name: trial.measures.get(name) for name in self.measures}
+            for trial in self.trials
+        )
+
+    def __repr__(self) -> str:
+        refused = f", {len(self.refused)} refused" if self.refused else ""
+        return f"Frontier of {len(self.trials)} releases{refused}; {self.table!r}"
+
+    def _repr_html_(self) -> str:
+        chosen = set(self.efficient())
+        rows = [
+            (trial.method.label, *(f"{trial.measures[name]:.4g}" for name in self.pair))
+            for trial in sorted(self.trials, key=lambda trial: trial.measures[self.pair[0]])
+            if trial.id in chosen
+        ]
+        caption = f"{len(rows)} efficient of {len(self.trials)} releases: for the publisher's eyes"
+        return html_table(caption, rows, ("release", *(MEASURES[name].title for name in self.pair)))
 
     def efficient(self, privacy: str | None = None, utility: str | None = None) -> list[str]:
         """The ids of the trials that no other beats on both measures."""

@@ -41,10 +41,7 @@ MAX_FILE_LINES = 400
 MAX_REPEATED_LINES = 7
 MAX_HELP_SECONDS = 0.3
 UNFINISHED = ("TODO", "FIXME", "XXX")
-KNOWN_CYCLES: set[frozenset[str]] = {
-    frozenset(f"sfumato.{package}.{name}" for name in names.split())
-    for package, names in (("release", "counts description folder published query release sampling"),)
-}
+KNOWN_CYCLES: set[frozenset[str]] = set()
 """Cycles that are about to be removed; one that is gone must leave this list."""
 KNOWN_REPEATS: dict[tuple[str, str], str] = {}
 """Pairs of files in which a block stands twice, and why."""

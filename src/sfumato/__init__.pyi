@@ -42,6 +42,7 @@ from .privacy.requirements import RecursiveLDiversity as RecursiveLDiversity
 from .privacy.requirements import TCloseness as TCloseness
 from .publish.publication import publish_to as publish_to
 from .release import Release as Release
+from .release import load_release as load_release
 from .release import read_published as read_published
 from .report.frontier.notebook import Frontier as Frontier
 from .report.frontier.notebook import frontier as frontier

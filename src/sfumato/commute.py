@@ -11,5 +11,5 @@ from sfumato.methods.flows.domain import Domain as Domain
 from sfumato.methods.flows.prior import Prior as Prior
 from sfumato.methods.flows.synthesis import Synthesizer as Synthesizer
 from sfumato.publish.flows import publish_flows as publish_flows
-from sfumato.publish.flows import read_published as read_published
+from sfumato.release import FlowRelease as FlowRelease
 from sfumato.samples.commuters import commuters as commuters

@@ -41,16 +41,25 @@ def place(path: Path, content: str | bytes) -> Path:
 
 
 @contextmanager
-def new_folder(target: Path) -> Iterator[Path]:
-    """A folder to write into, which gets its name when all is written."""
-    refuse_taken(target)
+def new_folder(target: Path, *, replace: bool = False) -> Iterator[Path]:
+    """A folder to write into, which gets its name when all is written; with `replace`, that of an earlier one."""
+    if not replace:
+        refuse_taken(target)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as temporary:
-            unfinished = Path(temporary) / "release"
+            unfinished = Path(temporary) / "new"
             unfinished.mkdir()
             yield unfinished
-            unfinished.rename(target)
+            earlier = Path(temporary) / "earlier"
+            try:
+                if replace:
+                    target.rename(earlier)
+                unfinished.rename(target)
+            except BaseException:
+                if earlier.exists() and not target.exists():
+                    earlier.rename(target)
+                raise
     except OSError as error:
         reason = str(getattr(error, "strerror", None) or error).strip().splitlines()[0]
         raise ReleaseError(f"{target}: the release cannot be written ({reason})") from error
@@ -66,10 +75,11 @@ def refuse_taken(target: Path) -> None:
         raise ReleaseError(f"{target}: this already exists; choose a new folder, or remove it first")
 
 
-def refuse_unwritable(target: Path) -> None:
+def refuse_unwritable(target: Path, *, replace: bool = False) -> None:
     """Find out what would keep a folder from being written without writing it."""
     try:
-        refuse_taken(target)
+        if not replace:
+            refuse_taken(target)
         nearest = next(folder for folder in target.absolute().parents if folder.exists())
         with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=nearest):
             pass

@@ -144,8 +144,8 @@ def test_every_option_keeps_the_totals(synthetic: Call, town: Path, options: tup
     assert ("places dropped" in found["epsilon_made_of"]) == ("--keep" in options)
     assert ("rejection" in found["epsilon_made_of"]) == ("--reject" in options)
     assert 0 < found["prior"]["least"] <= found["prior"]["most"]
-    assert found["charge"]["release"] == json.loads((town / "release" / "commute.json").read_text())["id"]
-    settings = json.loads((town / "release" / "commute.json").read_text())["settings"]
+    assert found["charge"]["release"] == json.loads((town / "release" / "release.json").read_text())["id"]
+    settings = json.loads((town / "release" / "release.json").read_text())["parameters"]
     for name, value in zip(options[::2], options[1::2], strict=False):
         if name in SETTINGS:
             assert settings[SETTINGS[name]] == TOLD.get(value, value)
@@ -277,3 +277,48 @@ def test_a_folder_in_the_way_and_a_cap_refuse_before_anything_is_drawn(synthetic
     assert "cap" in refused.err
     assert not (town / "second").exists()
     assert len(Ledger().entries()) == 1
+
+
+def test_a_folder_of_flows_is_verified_and_asked_like_any_release(synthetic: Call, run: Run, town: Path) -> None:
+    synthetic("release", "--radius", "2mi")
+    told = run("verify", "release")
+    assert (told.code, told.err) == (1, "")
+    claim, rests, *assumed = told.out.splitlines()
+    assert claim.startswith("Claim: where any one person comes from changes the probability")
+    assert rests == "It rests on how the release was made; what is published can neither confirm nor refute it."
+    assert len(assumed) == 4
+    assert run("verify", "release", "--json").json["verified"] is False
+    people = totals(town / "flows.csv")
+    assert (
+        run("query", "release", "destination = 0003").out
+        == f"About {people['0003']:,.1f} of {people.total()} people.\n"
+    )
+    asked = run("query", "release", "destination in (0003, 0014) and origin is not missing", "--json").json
+    assert (asked["estimate"], asked["rows"]) == (people["0003"] + people["0014"], people.total())
+    refused = run("query", "release", "town = w")
+    assert (refused.code, refused.err.strip()) == (
+        2,
+        "sfumato: found 'town' where a column was expected: 'origin', 'destination'",
+    )
+
+
+def test_flows_that_contradict_their_claim_are_found_out(synthetic: Call, run: Run, town: Path) -> None:
+    synthetic("release", "--radius", "2mi")
+    path = town / "release" / "release.json"
+    spec = json.loads(path.read_text())
+    path.write_text(json.dumps(spec | {"claim": spec["claim"] | {"epsilon": 1}}))
+    told = run("verify", "release")
+    assert told.code == 1
+    assert "The release contradicts it: epsilon is made of 4.6 in all, the claim says 1." in told.out
+
+
+def test_measure_sends_flows_elsewhere(synthetic: Call, run: Run, town: Path) -> None:
+    synthetic("release")
+    (town / "people.toml").write_text(
+        'columns.a = { role = "quasi", kind = "categorical", values = ["x"] }\n'
+        'columns.s = { role = "sensitive", kind = "categorical", values = ["y", "z"] }\n'
+    )
+    (town / "people.csv").write_text("a,s\nx,y\nx,z\n")
+    told = run("measure", "people.csv", "release", "--schema", "people.toml")
+    assert (told.code, told.out) == (2, "")
+    assert told.err == "sfumato: release: this release holds flows; measure them with sfumato commute evaluate\n"

@@ -23,7 +23,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 import sfumato
 from sfumato.errors import BudgetError, LedgerError, ParameterError
 from sfumato.privacy import ledger as ledger_module
-from sfumato.privacy.ledger import APPLICATION, FORMAT, Account, Ledger, default_path, spelled
+from sfumato.privacy.ledger import APPLICATION, FORMAT, Account, Ledger, default_path, format_loss
 from sfumato.privacy.loss import Approximate
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def spend(epsilon: Any, delta: Any = 0) -> Approximate:
     [((0.3, 0), "ε = 0.3"), ((3, 0), "ε = 3"), ((0.5, 1e-9), "ε = 0.5, δ = 1e-09"), ((0, 0), "ε = 0")],
 )
 def test_costs_are_shown_short(cost: tuple[float, float], words: str) -> None:
-    assert spelled(spend(*cost)) == words
+    assert format_loss(spend(*cost)) == words
 
 
 def test_sums_are_exact(ledger: Ledger) -> None:
@@ -284,7 +284,7 @@ def test_an_empty_file_is_an_empty_ledger(ledger: Ledger) -> None:
 
 def test_a_busy_ledger_is_waited_for_and_then_given_up(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     ledger.cap("people", 1)
-    monkeypatch.setattr(ledger_module, "PATIENCE", 0.05)
+    monkeypatch.setattr(ledger_module, "MAX_WAIT", 0.05)
     holder = sqlite3.connect(ledger.path, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
     with pytest.raises(LedgerError, match=r"other processes kept the ledger busy for 0\.05 seconds"):

@@ -6,6 +6,7 @@ import json
 import os
 import uuid
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -21,7 +22,7 @@ from sfumato.methods import METHODS, Mondrian
 from sfumato.methods.base import DPMethod
 from sfumato.privacy.claims import NoGuarantee, PureDP, Syntactic
 from sfumato.privacy.ledger import Ledger
-from sfumato.publish.publication import SPENT, draw, publish_to, settle
+from sfumato.publish.publication import SPENT, Publication, publication_of, publish_to
 from sfumato.release import Boxes, Release
 from sfumato.schema import Schema
 from sfumato.trials.frontier import Frontier
@@ -30,7 +31,6 @@ from sfumato.trials.trial import Trial
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from sfumato.data import Table
     from sfumato.mechanisms.budget import Budget
@@ -231,7 +231,6 @@ def test_syntactic_releases_cost_nothing(ledger: Ledger, tmp_path: Path) -> None
     assert "id" not in json.loads((folder / "release.json").read_text())
     assert isinstance(release.claim, Syntactic)
     assert release.claim.assumptions[-1] == "it rains"
-    settle(release, ledger)
     assert not ledger.path.exists()
 
 
@@ -315,14 +314,108 @@ def test_a_recommendation_that_is_only_published_is_charged_and_left_reserved(
     (entry,) = ledger.entries()
     assert (entry.state, entry.folder) == ("reserved", os.path.abspath("out/release"))
     release.save(tmp_path / "r")
-    settle(release, ledger)
+    ledger.settle(entry.release)
     assert states(ledger) == ["settled"]
     assert Release.load(tmp_path / "r").provenance.id == entry.release
 
 
 def test_a_draw_without_a_place_has_none_in_the_ledger(ledger: Ledger) -> None:
-    draw(Noisy(epsilon=1), TABLE, ledger=ledger)
+    with publication_of(Noisy(epsilon=1), TABLE, "", ledger=ledger) as publication:
+        publication.sign(Noisy(epsilon=1).publish(TABLE))
     assert ledger.entries()[0].folder == ""
+
+
+def test_a_publication_writes_nothing_but_the_release_that_it_signed(ledger: Ledger, tmp_path: Path) -> None:
+    method = Noisy(epsilon=1)
+    with publication_of(method, TABLE, tmp_path / "r", ledger=ledger) as publication:
+        drawn = method.publish(TABLE)
+        signed = publication.sign(drawn)
+        others = replace(signed, provenance=replace(signed.provenance, id=str(uuid.uuid4())))
+        for wrong in (drawn, others):
+            with pytest.raises(ReleaseError, match="writes the one release that it signed"):
+                publication.write(wrong)
+        publication.write(signed)
+        with pytest.raises(ReleaseError, match="writes the one release that it signed"):
+            publication.write(signed)
+    assert Release.load(tmp_path / "r").provenance.id == ledger.entries()[0].release == publication.id
+
+
+def test_a_publication_is_entered_once(ledger: Ledger, tmp_path: Path) -> None:
+    publication = publication_of(Noisy(epsilon=1), TABLE, tmp_path / "r", ledger=ledger)
+    with publication:
+        pass
+    assert states(ledger) == ["reserved"]
+    with pytest.raises(LedgerError, match="is charged already"), publication:
+        pytest.fail("one name was charged and used twice")
+    assert len(ledger.entries()) == 1
+
+
+def test_checking_charges_nothing(ledger: Ledger, tmp_path: Path) -> None:
+    publication = publication_of(Noisy(epsilon=1), TABLE, tmp_path / "r", ledger=ledger)
+    publication.check()
+    assert not ledger.path.exists()
+    ledger.cap("small", 0.5)
+    with pytest.raises(BudgetError):
+        publication.check()
+    assert ledger.entries() == []
+
+
+def test_an_interrupt_says_that_the_spend_stays(ledger: Ledger, tmp_path: Path) -> None:
+    with (
+        pytest.raises(KeyboardInterrupt, match=f"^interrupted; {SPENT}$"),
+        publication_of(Noisy(epsilon=1), TABLE, tmp_path / "r", ledger=ledger),
+    ):
+        raise KeyboardInterrupt
+    assert (states(ledger), (tmp_path / "r").exists()) == (["reserved"], False)
+
+
+def test_what_costs_nothing_fails_without_a_word_about_the_ledger(ledger: Ledger, tmp_path: Path) -> None:
+    with (
+        pytest.raises(ReleaseError, match=r"^no$"),
+        publication_of(Mondrian(k=5), TABLE, tmp_path / "new" / "r", ledger=ledger),
+    ):
+        raise ReleaseError("no")
+    assert list(tmp_path.iterdir()) == []
+
+
+def replacing(folder: Path, ledger: Ledger) -> Publication:
+    return publication_of(Noisy(epsilon=1), TABLE, folder, ledger=ledger, replace_release=True)
+
+
+def test_a_release_gives_way_to_another_when_that_is_whole(
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "r"
+    for _ in range(2):
+        with replacing(folder, ledger) as publication:
+            publication.write(publication.sign(Noisy(epsilon=1).publish(TABLE)))
+    assert Release.load(folder).provenance.id == publication.id == ledger.entries()[1].release
+    kept = {path.name: path.read_bytes() for path in folder.iterdir()}
+    rename = Path.rename
+
+    def fail(path: Path, target: Path) -> Path:
+        if path.name == "new":
+            raise OSError(28, "No space left on device")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", fail)
+    with pytest.raises(ReleaseError, match=f"No space left on device.*; {SPENT}"), replacing(folder, ledger) as again:
+        again.write(again.sign(Noisy(epsilon=1).publish(TABLE)))
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == kept
+    assert sorted(path.name for path in tmp_path.iterdir() if not path.name.startswith("ledger")) == ["r"]
+    assert states(ledger) == ["settled", "settled", "reserved"]
+
+
+@pytest.mark.parametrize("more", ["mine.txt", "release.json"])
+def test_a_folder_that_holds_more_than_a_release_is_not_replaced(ledger: Ledger, tmp_path: Path, more: str) -> None:
+    Mondrian(k=5).publish(TABLE).save(tmp_path / "r")
+    (tmp_path / "r" / more).write_text("mine")
+    with pytest.raises(ReleaseError, match="this holds more than a release; move it away first"):
+        replacing(tmp_path / "r", ledger).__enter__()
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ReleaseError, match="this holds more than a release"):
+        replacing(tmp_path / "empty", ledger).__enter__()
+    assert not ledger.path.exists()
 
 
 @pytest.mark.parametrize("name", [7, ["a"], None, True])

@@ -23,7 +23,7 @@ from sfumato.methods.partition.endpoints import FullSuppression, Original
 from sfumato.methods.partition.mondrian import Mondrian
 from sfumato.privacy.claims import NoGuarantee, Syntactic
 from sfumato.privacy.requirements import EntropyLDiversity, KAnonymity
-from sfumato.release import Boxes, Provenance, Release, load_release, save_release
+from sfumato.release import Boxes, Provenance, Release, load_release
 from sfumato.schema import Schema
 from strategies import TableCase, tables
 
@@ -199,7 +199,7 @@ def test_the_description_is_the_same_whatever_the_rows(recoding: Any) -> None:
     texts = [saved(published(recoding=recoding, rows=rows))["release.json"].decode() for rows in (PEOPLE, others)]
     assert texts[0] == texts[1]
     spec = json.loads(texts[0])
-    expected = {"format", "version", "method", "parameters", "claim", "layout", "files", "columns", "schema"}
+    expected = {"format", "kind", "version", "method", "parameters", "claim", "layout", "files", "columns", "schema"}
     assert set(spec) == expected
     assert (spec["method"], spec["parameters"]["k"]) == ("mondrian", 2)
     assert list(spec["schema"]["columns"]) == ["age", "town", "disease"]
@@ -305,11 +305,11 @@ def test_an_existing_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
     for name in ("there", "file", "link"):
         with pytest.raises(ReleaseError, match=f"{name}: this already exists; choose a new folder"):
-            save_release(release, tmp_path / name)
+            release.save(tmp_path / name)
     assert sorted(os.listdir(tmp_path)) == ["file", "link", "there"]
-    assert save_release(release, str(tmp_path / "new" / "one")) == tmp_path / "new" / "one"
+    assert release.save(str(tmp_path / "new" / "one")) == tmp_path / "new" / "one"
     with pytest.raises(ReleaseError, match="cannot be written"):
-        save_release(release, tmp_path / "file" / "below")
+        release.save(tmp_path / "file" / "below")
 
 
 @pytest.mark.parametrize(
@@ -391,7 +391,7 @@ def replaced(name: str, old: str, new: str) -> Tamper:
 
 
 ROWS_FAULTS: list[tuple[Tamper, str]] = [
-    (lambda folder: (folder / "release.json").unlink(), "release.json: there is no such file; expected a release"),
+    (lambda folder: (folder / "release.json").unlink(), "release.json: the file does not exist; expected a release"),
     (lambda folder: (folder / "data.csv").unlink(), "data.csv: the file does not exist; the release is incomplete"),
     (written("release.json", "{"), "release.json: not valid JSON, "),
     (written("release.json", "[" * 100_000), "release.json: not valid JSON, "),
@@ -453,10 +453,10 @@ def test_a_damaged_release_is_refused_with_a_sentence(
 
 
 def test_there_is_no_folder(tmp_path: Path) -> None:
-    with pytest.raises(ReleaseError, match="nowhere: there is no such release folder"):
+    with pytest.raises(ReleaseError, match="nowhere: this release folder does not exist"):
         Release.load(tmp_path / "nowhere")
     (tmp_path / "file").write_text("x")
-    with pytest.raises(ReleaseError, match="file: there is no such release folder"):
+    with pytest.raises(ReleaseError, match="file: this release folder does not exist"):
         Release.load(str(tmp_path / "file"))
 
 

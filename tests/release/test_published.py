@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from sfumato.errors import DataError, ReleaseError
 from sfumato.methods.partition.mondrian import Mondrian
 from sfumato.privacy.claims import NoGuarantee
-from sfumato.release import Boxes, Provenance, Published, Release, read_published
-from sfumato.release.published import published_rows
+from sfumato.release import Boxes, ForeignRelease, Provenance, Release, read_published
+from sfumato.release.labels import published_rows
 from sfumato.schema import CategoricalAxis, Schema, Span
 from strategies import SchemaCase, TableCase, schemas, tables
 
@@ -66,7 +66,7 @@ def test_other_tools_spellings_are_understood() -> None:
 
 def test_suppressed_rows_are_no_class() -> None:
     rows = frame(age=["1", "*", " *", "*"], town=["a", "*", "*", "a"], disease=["flu", "flu", "hiv", "flu"])
-    published = Published.read(rows, PEOPLE)
+    published = ForeignRelease.read(rows, PEOPLE)
     assert published.suppressed == 2
     assert spans(published.release) == [(Span(0, 99, True), Span(0, 0, False)), (Span(1, 1, False), Span(0, 0, False))]
     assert published.release.rows == 2
@@ -75,11 +75,11 @@ def test_suppressed_rows_are_no_class() -> None:
 
 def test_a_class_that_spans_the_domain_in_numbers_is_not_suppressed() -> None:
     rows = frame(age=["0-99", "1"], town=["*", "a"], disease=["flu", "hiv"])
-    assert Published.read(rows, PEOPLE).suppressed == 0
+    assert ForeignRelease.read(rows, PEOPLE).suppressed == 0
 
 
 def test_everything_suppressed_is_one_class() -> None:
-    published = Published.read(frame(age=["*", "*"], town=["*", "*"], disease=["flu", "hiv"]), PEOPLE)
+    published = ForeignRelease.read(frame(age=["*", "*"], town=["*", "*"], disease=["flu", "hiv"]), PEOPLE)
     assert published.suppressed == 0
     assert spans(published.release) == [(Span(0, 99, True), Span(0, 3, False))]
     assert published.release.histograms.tolist() == [[1, 0, 1]]
@@ -87,10 +87,10 @@ def test_everything_suppressed_is_one_class() -> None:
 
 def test_absent_quasi_identifiers_are_suppressed_everywhere() -> None:
     rows = frame(town=["a", "a", "*"], disease=["flu", "hiv", "flu"], other=[1, 2, 3])
-    published = Published.read(rows, PEOPLE)
+    published = ForeignRelease.read(rows, PEOPLE)
     assert published.suppressed == 1
     assert spans(published.release) == [(Span(0, 99, True), Span(0, 0, False))]
-    alone = Published.read(rows.select("disease"), PEOPLE)
+    alone = ForeignRelease.read(rows.select("disease"), PEOPLE)
     assert (alone.suppressed, alone.release.histograms.tolist()) == (0, [[2, 0, 1]])
 
 
@@ -202,7 +202,9 @@ def test_classes_are_the_distinct_rows(drawn: tuple[SchemaCase, list[tuple[Span,
             classes[tuple(box)][value] += 1 / len(covered)
     random.shuffle(texts)
     names = [axis.name for axis in axes]
-    published = Published.read(pl.DataFrame(texts, schema=dict.fromkeys(names, pl.String), orient="row"), case.schema)
+    published = ForeignRelease.read(
+        pl.DataFrame(texts, schema=dict.fromkeys(names, pl.String), orient="row"), case.schema
+    )
     assert published.suppressed == sum(suppressed)
     assert spans(published.release) == sorted(classes)
     expected = np.array([classes[box] for box in sorted(classes)])

@@ -180,9 +180,9 @@ def test_too_many_regions_are_refused(table: Table, monkeypatch: pytest.MonkeyPa
     release = Original().publish(table)
     every_other = ", ".join(map(str, range(20, 70, 2)))
     asked = parse_query(f"age in ({every_other}) and income in (5, 30) and disease in (flu, hiv)", SCHEMA)
-    monkeypatch.setattr(query, "MOST_REGIONS", 100)
+    monkeypatch.setattr(query, "MAX_REGIONS", 100)
     assert asked.estimate(release) == asked.matches(table)
-    monkeypatch.setattr(query, "MOST_REGIONS", 99)
+    monkeypatch.setattr(query, "MAX_REGIONS", 99)
     with pytest.raises(QueryError, match="the query falls into 100 separate regions, more than 99"):
         asked.estimate(release)
 

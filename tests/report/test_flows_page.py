@@ -17,7 +17,7 @@ from sfumato.data.flows import Flows
 from sfumato.data.places import Places
 from sfumato.errors import ReleaseError
 from sfumato.measures.flows.evaluation import Evaluation, evaluate
-from sfumato.release.description import DESCRIPTION
+from sfumato.release.envelope import DESCRIPTION
 from sfumato.report.flows.charts import RUN_COLOURS, bins_chart, figure_chart, run_colours
 from sfumato.report.flows.page import charts, page, write
 from sfumato.report.flows.sweep import format_delta, option_colours, sweep_chart

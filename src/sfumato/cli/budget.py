@@ -40,7 +40,7 @@ class DataSetOrCommand(TyperGroup):
 def command(
     context: typer.Context,
     data_set: Annotated[str, typer.Argument(metavar="DATASET", help="Show the entries of this data set.")] = "",
-    ledger: LedgerFile = None,
+    ledger_file: LedgerFile = None,
     as_json: Json = False,
 ) -> None:
     """See what has been spent on which data set.
@@ -52,16 +52,16 @@ def command(
         return
     from sfumato.privacy.ledger import Ledger
 
-    book = Ledger(ledger)
-    accounts = book.accounts()
+    ledger = Ledger(ledger_file)
+    accounts = ledger.accounts()
     if data_set:
-        accounts = [_find(data_set, accounts, book)]
+        accounts = [_find(data_set, accounts, ledger)]
     if as_json:
-        print_json({"ledger": str(book.path), "data_sets": [_figures(account) for account in accounts]})
+        print_json({"ledger": str(ledger.path), "data_sets": [_figures(account) for account in accounts]})
     elif data_set:
-        _show_entries(accounts[0], book)
+        _show_entries(accounts[0], ledger)
     else:
-        _show_accounts(accounts, book)
+        _show_accounts(accounts, ledger)
 
 
 def cap(
@@ -69,7 +69,7 @@ def cap(
     epsilon: Annotated[float | None, typer.Option("--epsilon", help="The most that may be spent in all.")] = None,
     delta: Annotated[float | None, typer.Option("--delta", help="The most delta in all; none by default.")] = None,
     none: Annotated[bool, typer.Option("--none", help="Remove the cap.")] = False,
-    ledger: LedgerFile = None,
+    ledger_file: LedgerFile = None,
     as_json: Json = False,
 ) -> None:
     """Set how much may be spent on a data set in all, or remove the cap.
@@ -79,20 +79,20 @@ def cap(
     from sfumato.errors import ParameterError
     from sfumato.privacy.ledger import Ledger
 
-    book = Ledger(ledger)
+    ledger = Ledger(ledger_file)
     if none and (epsilon is not None or delta is not None):
         raise ParameterError("--none removes the cap; give it without --epsilon and --delta")
     if none:
-        book.uncap(data_set)
+        ledger.uncap(data_set)
     elif epsilon is None:
         raise ParameterError("a cap needs --epsilon, such as --epsilon 3, or --none to remove it")
     else:
-        book.cap(data_set, epsilon, delta or 0)
-    account = book.account(data_set)
+        ledger.cap(data_set, epsilon, delta or 0)
+    account = ledger.account(data_set)
     if as_json:
-        print_json({"ledger": str(book.path), **_figures(account)})
+        print_json({"ledger": str(ledger.path), **_figures(account)})
     else:
-        say(f"{_standing(account)} Ledger: {book.path}")
+        say(f"{_standing(account)} Ledger: {ledger.path}")
 
 
 def export(
@@ -105,7 +105,7 @@ def export(
             help="A new file, as JSON if its name ends so; without it, standard output.",
         ),
     ] = None,
-    ledger: LedgerFile = None,
+    ledger_file: LedgerFile = None,
     as_json: Json = False,
 ) -> None:
     """Write all entries as CSV, or as JSON with the caps."""
@@ -113,9 +113,9 @@ def export(
     from sfumato.files import place
     from sfumato.privacy.ledger import Ledger
 
-    book = Ledger(ledger)
-    accounts = book.accounts()
-    whole = {"ledger": str(book.path), "data_sets": [_figures(account) for account in accounts]}
+    ledger = Ledger(ledger_file)
+    accounts = ledger.accounts()
+    whole = {"ledger": str(ledger.path), "data_sets": [_figures(account) for account in accounts]}
     wants_json = as_json or (output is not None and output.suffix == ".json")
     text = f"{to_json(whole)}\n" if wants_json else _csv(accounts)
     if output is None:
@@ -167,14 +167,14 @@ def _find(data_set: str, accounts: list[Account], ledger: Ledger) -> Account:
 
 def _standing(account: Account) -> str:
     """Where a data set stands, in a sentence."""
-    from sfumato.privacy.ledger import spelled
+    from sfumato.privacy.ledger import format_loss
 
-    spent = f"{account.data_set}: {spelled(account.spent)} spent in all"
+    spent = f"{account.data_set}: {format_loss(account.spent)} spent in all"
     if account.cap is None or account.left is None:
         return f"{spent}, without a cap."
     if not account.cap.covers(account.spent):
-        return f"{spent}, more than the cap of {spelled(account.cap)}; nothing more can be spent."
-    return f"{spent}, {spelled(account.left)} left of the cap of {spelled(account.cap)}."
+        return f"{spent}, more than the cap of {format_loss(account.cap)}; nothing more can be spent."
+    return f"{spent}, {format_loss(account.left)} left of the cap of {format_loss(account.cap)}."
 
 
 def _show_accounts(accounts: list[Account], ledger: Ledger) -> None:
@@ -218,9 +218,9 @@ def _show_reserved(count: int, ledger: Ledger) -> None:
 
 
 def _words(loss: Approximate | None, otherwise: str) -> str:
-    from sfumato.privacy.ledger import spelled
+    from sfumato.privacy.ledger import format_loss
 
-    return otherwise if loss is None else spelled(loss)
+    return otherwise if loss is None else format_loss(loss)
 
 
 def _amounts(loss: Approximate) -> dict[str, float]:
@@ -258,7 +258,7 @@ def _plain(entry: Entry) -> dict[str, Any]:
 
 
 def _csv(accounts: list[Account]) -> str:
-    from sfumato.privacy.ledger import digits
+    from sfumato.privacy.ledger import format_number
 
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -272,8 +272,8 @@ def _csv(accounts: list[Account]) -> str:
                     entry.data_set,
                     entry.release,
                     entry.state,
-                    digits(entry.cost.epsilon),
-                    digits(entry.cost.delta),
+                    format_number(entry.cost.epsilon),
+                    format_number(entry.cost.delta),
                     entry.method,
                     entry.folder,
                     entry.reserved_at,

@@ -56,7 +56,7 @@ def command(
     ] = None,
     workers: Annotated[int | None, typer.Option("--workers", min=1, help="Processes; one per core by default.")] = None,
     save: Annotated[bool, typer.Option("--save/--no-save", help="Write the recommended release.")] = True,
-    ledger: LedgerFile = None,
+    ledger_file: LedgerFile = None,
     parquet: Parquet = False,
     as_json: Json = False,
 ) -> None:
@@ -67,7 +67,7 @@ def command(
     """
     from sfumato.privacy.ledger import Ledger
 
-    study, book = Study(folder=output), Ledger(ledger)
+    study, ledger = Study(folder=output), Ledger(ledger_file)
     study.check(ours=study.trials.exists())
     declared = _schema(file, schema, sensitive, names(quasi), output)
     table = _read(file, declared)
@@ -80,8 +80,8 @@ def command(
     files = write_report(frontier, output, recommendation)
     if schema is None:
         files.append(_keep_proposal(declared, output))
-    release = publish_recommended(study, recommendation, book, parquet=parquet) if save else None
-    charged = charge(release, book) if release else None
+    release = publish_recommended(study, recommendation, ledger, parquet=parquet) if save else None
+    charged = charge(release, ledger) if release else None
     if release is None and study.release.exists():
         note(f"{study.release} is from an earlier run; it is not the release recommended now.")
     if as_json:

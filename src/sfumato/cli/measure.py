@@ -89,12 +89,16 @@ def _workloads(schema: Schema, test: Path | None, clusters: int | None) -> tuple
 
 def _read_release(path: Path, schema: Schema) -> tuple[Release, int]:
     """The release, and how many rows it publishes as suppressed."""
-    from sfumato.release import Published, Release
+    from sfumato.errors import ReleaseError
+    from sfumato.release import FlowRelease, ForeignRelease, load_release
 
-    if path.is_dir():
-        return Release.load(path), 0
-    published = Published.read(path, schema)
-    return published.release, published.suppressed
+    if not path.is_dir():
+        foreign = ForeignRelease.read(path, schema)
+        return foreign.release, foreign.suppressed
+    found = load_release(path)
+    if isinstance(found, FlowRelease):
+        raise ReleaseError(f"{path}: this release holds flows; measure them with sfumato commute evaluate")
+    return found, 0
 
 
 def _cells(item: Measurement) -> tuple[str, str, str, str]:

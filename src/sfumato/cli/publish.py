@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -41,7 +40,7 @@ def command(
             "exact values drawn inside them.",
         ),
     ] = None,
-    ledger: LedgerFile = None,
+    ledger_file: LedgerFile = None,
     parquet: Parquet = False,
     as_json: Json = False,
 ) -> None:
@@ -56,9 +55,9 @@ def command(
     from sfumato.publish.publication import publish_to
 
     chosen = method_from(method, context.meta[GIVEN])
-    book = Ledger(ledger)
-    release, folder = publish_to(chosen, read(file, schema), output, ledger=book, parquet=parquet, rows=rows)
-    about, charged = _about(release, chosen.label), charge(release, book)
+    ledger = Ledger(ledger_file)
+    release, folder = publish_to(chosen, read(file, schema), output, ledger=ledger, parquet=parquet, rows=rows)
+    about, charged = _about(release, chosen.label), charge(release, ledger)
     if as_json:
         print_json({"release": str(folder), **about, "charge": charged})
     else:
@@ -71,23 +70,14 @@ def publish_recommended(
 ) -> Release:
     """Write the recommended release in place of a study's earlier one, and what it measures beside it."""
     from sfumato.measures.measure import measure
-    from sfumato.publish.publication import settle
+    from sfumato.publish.publication import draw, publication_of
+    from sfumato.trials.recommendation import CHOSEN
 
-    release = recommendation.publish(ledger=ledger, folder=study.release)
-    measured = measurements(measure(recommendation.table, release))
-    place(study.folder / MEASURES, _private(recommendation, release, measured))
-    with tempfile.TemporaryDirectory(prefix=f".{RELEASE}.", dir=study.folder) as temporary:
-        earlier, new = Path(temporary) / "earlier", Path(temporary) / "new"
-        release.save(new, parquet=parquet)
-        if study.release.exists():
-            study.release.rename(earlier)
-        try:
-            new.rename(study.release)
-        except BaseException:
-            if earlier.exists():
-                earlier.rename(study.release)
-            raise
-    settle(release, ledger)
+    method, table = recommendation.trial.method, recommendation.table
+    with publication_of(method, table, study.release, ledger=ledger, replace_release=True) as publication:
+        release = draw(publication, method, table, assumptions=CHOSEN)
+        place(study.folder / MEASURES, _private(recommendation, release, measurements(measure(table, release))))
+        publication.write(release, suffix=".parquet" if parquet else ".csv")
     return release
 
 

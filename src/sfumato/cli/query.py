@@ -23,10 +23,13 @@ def command(
     ],
     as_json: Json = False,
 ) -> None:
-    """Estimate from a release how many people satisfy conditions."""
-    from sfumato.release import Release
+    """Estimate from a release how many people satisfy conditions.
 
-    published = Release.load(release)
+    A release of flows is asked about origin and destination, such as "destination = 7 and origin not in (3, 4)".
+    """
+    from sfumato.release import load_release
+
+    published = load_release(release)
     estimate = published.query(conditions)
     if as_json:
         print_json({"query": conditions, "estimate": estimate, "rows": published.rows})

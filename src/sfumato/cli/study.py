@@ -56,7 +56,8 @@ class Study:
         """Refuse a folder in which something would be overwritten that no study wrote."""
         if self.folder.exists() and not self.folder.is_dir():
             raise ParameterError(f"{self.folder}: this is a file; expected a folder for the report")
-        from sfumato.release.description import refuse_inside_release
+        from sfumato.release.envelope import refuse_inside_release
+        from sfumato.release.folder import refuse_target
 
         refuse_inside_release(self.folder)
         for name in (*REPORT, MEASURES, RELEASE):
@@ -64,12 +65,9 @@ class Study:
                 raise ParameterError(
                     f"{self.folder / name}: this already exists and comes from elsewhere; choose another folder with -o"
                 )
-        if self.release.exists() and not self._wrote_release():
-            raise ParameterError(f"{self.release}: this holds more than a release written here; move it away first")
-
-    def _wrote_release(self) -> bool:
-        present = {path.name for path in self.release.iterdir()} if self.release.is_dir() else set()
-        return (self.folder / MEASURES).exists() and bool(present) and present <= _files_of_release(self.release)
+        if self.release.exists() and not (self.folder / MEASURES).exists():
+            raise ParameterError(f"{self.release}: this is not a release written here; move it away first")
+        refuse_target(self.release, replace=True)
 
     def try_all(self, table: Table, methods: Sequence[Method] | None, workers: int | None) -> Frontier:
         """Try every setting; what was tried before is taken from the folder."""
@@ -91,14 +89,3 @@ class Study:
             stored = f"{done} of {total} trials are stored in {self.trials}" if done else "no trial is stored yet"
             note(f"Interrupted; {stored}; run the same command again to go on.")
             raise typer.Exit(INTERRUPTED) from None
-
-
-def _files_of_release(folder: Path) -> set[str]:
-    """The names of the files that make up the release in a folder; none if there is no release."""
-    from sfumato.errors import ReleaseError
-    from sfumato.release.description import DESCRIPTION, Description
-
-    try:
-        return {DESCRIPTION, *Description.read(folder).files.values()}
-    except ReleaseError:
-        return set()

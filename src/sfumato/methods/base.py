@@ -19,8 +19,7 @@ from sfumato.parameters import check_parameters, declarations, label_of, paramet
 from sfumato.privacy.claims import Claim, Differential, PureDP
 from sfumato.privacy.loss import MAX_AMOUNT, Loss, Pure, exact
 from sfumato.privacy.requirements import Requirement
-from sfumato.release.boxes import Boxes
-from sfumato.release.release import Provenance, Release
+from sfumato.release import Boxes, Provenance, Release
 
 Endpoint = Literal["original", "suppressed"]
 EPSILON_GRID = (0.1, 0.3, 1.0, 3.0)

@@ -215,8 +215,6 @@ class Differential(Claim):
     def shows_presence(self) -> bool:
         return self.neighbours == "replace-sensitive"
 
-    exact_people = shows_presence
-
     def sentence(self) -> str:
         failing = f", but for a probability of {self.delta:g}" if self.delta else ""
         return (

@@ -25,7 +25,7 @@ from sfumato.privacy.loss import Approximate, exact
 
 FORMAT = 1
 APPLICATION = int.from_bytes(b"Sfum", "big")
-PATIENCE = 60.0
+MAX_WAIT = 60.0
 """Seconds to wait for other processes."""
 TABLES = (
     "CREATE TABLE entries (number INTEGER PRIMARY KEY, release TEXT NOT NULL UNIQUE, data_set TEXT NOT NULL, "
@@ -44,12 +44,12 @@ Number = int | float | Fraction
 NOTHING = Approximate(Fraction(0), Fraction(0))
 
 
-def spelled(loss: Approximate) -> str:
+def format_loss(loss: Approximate) -> str:
     """A loss in words, each number in as few digits as tell it from its neighbours."""
-    return f"ε = {digits(loss.epsilon)}" + (f", δ = {digits(loss.delta)}" if loss.delta else "")
+    return f"ε = {format_number(loss.epsilon)}" + (f", δ = {format_number(loss.delta)}" if loss.delta else "")
 
 
-def digits(number: Fraction) -> str:
+def format_number(number: Fraction) -> str:
     """A number as people write it."""
     return repr(float(number)).removesuffix(".0")
 
@@ -250,7 +250,7 @@ class Ledger:
         if name == "SQLITE_NOTADB":
             return f"{self.path}: this is not a ledger; expected an SQLite file"
         if name.startswith("SQLITE_BUSY"):
-            return f"{self.path}: other processes kept the ledger busy for {PATIENCE:g} seconds; try again"
+            return f"{self.path}: other processes kept the ledger busy for {MAX_WAIT:g} seconds; try again"
         if os.path.isdir(self.path):
             return f"{self.path}: this is a folder; expected the file of a ledger"
         return f"{self.path}: the ledger cannot be used ({getattr(error, 'strerror', None) or error})"
@@ -270,7 +270,7 @@ def default_path() -> Path:
 
 def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=PATIENCE, isolation_level=None
+        f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=MAX_WAIT, isolation_level=None
     )
     connection.execute("PRAGMA synchronous = EXTRA")
     connection.execute("PRAGMA fullfsync = ON")
@@ -311,9 +311,10 @@ def _refuse(account: Account, cap: Approximate, asked: Approximate) -> NoReturn:
         if account.spent.epsilon + asked.epsilon > cap.epsilon
         else ("δ", asked.delta, account.spent.delta, cap.delta)
     )
+    left = max(most - spent, Fraction(0))
     raise BudgetError(
-        f"{account.data_set}: {letter} = {digits(wanted)} is asked for, but {digits(max(most - spent, Fraction(0)))} "
-        f"is left of the cap of {digits(most)}, with {digits(spent)} spent"
+        f"{account.data_set}: {letter} = {format_number(wanted)} is asked for, but {format_number(left)} is left of "
+        f"the cap of {format_number(most)}, with {format_number(spent)} spent"
     )
 
 

@@ -1,34 +1,128 @@
-"""From a method to a release in a folder: how the command line and recommendations publish.
-
-What a differentially private release costs is reserved in the ledger before any noise is drawn, under a random name
-that the release carries, and settled once its folder is in place. Whatever goes wrong in between, the spend stays:
-noise may have been drawn, so everything that can be refused is refused before.
-"""
+"""From a method to a release in a folder: reserve, draw, write, settle, once, for everybody."""
 
 from __future__ import annotations
 
 import os
 import uuid
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar
 
 from sfumato.data import Table
 from sfumato.errors import ParameterError, ReleaseError, SfumatoError
-from sfumato.files import refuse_unwritable
 from sfumato.mechanisms.noise import SystemSource
 from sfumato.methods.base import Method, refuse_kept_columns
-from sfumato.privacy.claims import Differential, LocalDP
-from sfumato.privacy.ledger import NOTHING, Ledger, spelled
-from sfumato.privacy.loss import Approximate, exact
-from sfumato.release import Release
+from sfumato.privacy.claims import Claim, Differential
+from sfumato.privacy.ledger import NOTHING, Ledger, format_loss
+from sfumato.release import FlowRelease, Release
+from sfumato.release.folder import refuse_target
 from sfumato.release.sampling import RowKind, generate_rows
 
 ACCOUNTS = {"add-remove": "", "replace-sensitive": " (sensitive values)"}
 """Losses add up among releases that protect the same thing; what protects sensitive values alone is counted apart."""
 SPENT = "what was reserved for it in the ledger stays spent"
+IN_PLACE = "the release is in place, and stays reserved in the ledger"
+AnyRelease = TypeVar("AnyRelease", Release, FlowRelease)
+
+
+class Publication(AbstractContextManager["Publication"]):
+    """One release on its way to its folder; the body of the `with` draws it, signs it and writes it.
+
+        with Publication(method.claim, data_set="people", method=method.label, folder=folder) as publication:
+            release = publication.sign(method.publish(table))
+            publication.write(release)
+
+    What holds, whatever goes wrong and whenever the process is killed:
+
+    - everything that can be refused is refused on entering, before anything is charged: a folder that cannot be
+      written or is taken, a spend beyond the cap;
+    - what the claim costs is in the ledger, durably, before the body runs, so before any noise is drawn;
+    - a spend is never taken back: noise may have been drawn;
+    - a release carries the name of its entry in the ledger, a random one that is used once; a release that was not
+      signed is not written, and one that claims more than was charged is not signed;
+    - a folder is written in another place and renamed when complete, so it is never half there;
+    - an entry is settled only after its release is in place; until then, and after a crash, it stays reserved.
+
+    Errors and interrupts say which of this had come to pass. A release that costs nothing has no name, and the ledger
+    is not touched. With `replace_release`, a folder that holds a release and nothing else gives way to the new one.
+    """
+
+    def __init__(
+        self,
+        claim: Claim,
+        *,
+        data_set: str,
+        method: str,
+        folder: Path | str = "",
+        ledger: Ledger | None = None,
+        replace_release: bool = False,
+    ) -> None:
+        self.claim, self.data_set, self.method = claim, data_set, method
+        self.folder = Path(folder) if folder else None
+        self.ledger, self.replace_release = ledger or Ledger(), replace_release
+        self.cost = claim.cost or NOTHING
+        self.id = str(uuid.uuid4()) if claim.cost else None
+        self.written = False
+
+    def check(self) -> None:
+        """Refuse now what would be refused on entering, and charge nothing."""
+        if self.folder:
+            refuse_target(self.folder, replace=self.replace_release)
+        if self.id:
+            self.ledger.check(self.data_set, self.cost.epsilon, self.cost.delta)
+
+    def __enter__(self) -> Self:
+        self._steps = self._protocol()
+        self._steps.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        return self._steps.__exit__(kind, error, trace)
+
+    @contextmanager
+    def _protocol(self) -> Iterator[None]:
+        self.check()
+        if not self.id:
+            yield
+            return
+        self.ledger.reserve(
+            data_set=self.data_set,
+            release=self.id,
+            epsilon=self.cost.epsilon,
+            delta=self.cost.delta,
+            method=self.method,
+            folder=os.path.abspath(self.folder) if self.folder else "",
+        )
+        with adding(SPENT):
+            yield
+        if self.written:
+            with adding(IN_PLACE):
+                self.ledger.settle(self.id)
+
+    def sign(self, release: AnyRelease) -> AnyRelease:
+        """The release under the name that was charged for it.
+
+        A claim speaks of the noise that was drawn, so a release that claims a larger ε than was charged spent more.
+        """
+        claimed = release.claim.cost or NOTHING
+        if not self.cost.covers(claimed):
+            raise ReleaseError(
+                f"the release claims {format_loss(claimed)}, but its method says it costs {format_loss(self.cost)}"
+            )
+        return replace(release, provenance=replace(release.provenance, id=self.id))
+
+    def write(self, release: Release | FlowRelease, *, suffix: str = ".csv") -> Path:
+        """Put the release in its folder, whole."""
+        if self.folder is None or release.provenance.id != self.id or self.written:
+            raise ReleaseError("a publication writes the one release that it signed, to its own folder")
+        saved = release.save(self.folder, suffix=suffix, replace=self.replace_release)
+        self.written = True
+        return saved
 
 
 def publish_to(
@@ -50,57 +144,40 @@ def publish_to(
     >>> sf.Release.load(folder).claim == release.claim
     True
     """
-    target = Path(folder)
-    refuse_unwritable(target)
-    if rows and (isinstance(method.claim, LocalDP) or not isinstance(method.claim, Differential)):
+    if rows and method.claim.noise != "counts":
         raise ParameterError(f"{method.name} publishes rows as they are; rows are generated from noisy counts only")
-    release = draw(method, table, ledger=ledger, folder=target, assumptions=assumptions, rows=rows)
-    with adding(SPENT) if release.provenance.id else nullcontext():
-        saved = release.save(target, parquet=parquet)
-    settle(release, ledger)
+    with publication_of(method, table, folder, ledger=ledger) as publication:
+        release = draw(publication, method, table, assumptions=assumptions, rows=rows)
+        saved = publication.write(release, suffix=".parquet" if parquet else ".csv")
     return release, saved
 
 
+def publication_of(
+    method: Method, table: Table, folder: Path | str, *, ledger: Ledger | None = None, replace_release: bool = False
+) -> Publication:
+    """The publication of a table by a method, charged to the account of the table's people."""
+    claim, account = method.claim, table.schema.name
+    if isinstance(claim, Differential):
+        if claim.neighbours not in ACCOUNTS:
+            raise ParameterError(f"{method.name} protects {claim.neighbours} neighbours; the ledger counts add-remove")
+        refuse_kept_columns(table, f"{method.name} publishes no row as it is; give the column another role")
+        account += ACCOUNTS[claim.neighbours]
+    return Publication(
+        claim, data_set=account, method=method.label, folder=folder, ledger=ledger, replace_release=replace_release
+    )
+
+
 def draw(
+    publication: Publication,
     method: Method,
     table: Table,
     *,
-    ledger: Ledger | None = None,
-    folder: Path | str = "",
     assumptions: Sequence[str] = (),
     rows: RowKind | None = None,
 ) -> Release:
-    """The release with fresh randomness, its cost reserved first; `folder` is where it is going to be saved."""
-    claim = method.claim
-    if not isinstance(claim, Differential):
-        release = method.publish(table).assuming(*assumptions)
-        _refuse_dearer(release, NOTHING)
-        return release
-    if claim.neighbours not in ACCOUNTS:
-        raise ParameterError(f"{method.name} protects {claim.neighbours} neighbours; the ledger counts add-remove")
-    refuse_kept_columns(table, f"{method.name} publishes no row as it is; give the column another role")
-    name = str(uuid.uuid4())
-    (ledger or Ledger()).reserve(
-        data_set=table.schema.name + ACCOUNTS[claim.neighbours],
-        release=name,
-        epsilon=claim.epsilon,
-        delta=claim.delta,
-        method=method.label,
-        folder=os.path.abspath(folder) if folder else "",
-    )
-    with adding(SPENT):
-        release = method.publish(table).assuming(*assumptions)
-        _refuse_dearer(release, _cost(claim))
-        if rows:
-            release = generate_rows(release, rows, SystemSource().uniforms)
-    return replace(release, provenance=replace(release.provenance, id=name))
-
-
-def settle(release: Release, ledger: Ledger | None = None) -> None:
-    """Note in the ledger that the release is in place, if it cost anything."""
-    if release.provenance.id is not None:
-        with adding("the release is in place, and stays reserved in the ledger"):
-            (ledger or Ledger()).settle(release.provenance.id)
+    """The release with fresh randomness, signed."""
+    release = publication.sign(method.publish(table).assuming(*assumptions))
+    return generate_rows(release, rows, SystemSource().uniforms) if rows else release
 
 
 @contextmanager
@@ -113,15 +190,3 @@ def adding(more: str) -> Iterator[None]:
     except SfumatoError as error:
         error.args = (f"{error}; {more}",)
         raise
-
-
-def _refuse_dearer(release: Release, charged: Approximate) -> None:
-    """A claim speaks of the noise that was drawn, so a release that claims a larger ε than was charged spent more."""
-    if isinstance(release.claim, Differential) and not charged.covers(_cost(release.claim)):
-        raise ReleaseError(
-            f"the release claims {spelled(_cost(release.claim))}, but its method says it costs {spelled(charged)}"
-        )
-
-
-def _cost(claim: Differential) -> Approximate:
-    return Approximate(exact(claim.epsilon), exact(claim.delta, "delta") if claim.delta else Fraction(0))

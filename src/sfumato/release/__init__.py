@@ -1,20 +1,24 @@
-"""Releases: boxes with histograms under a claim, how they are stored, read back and asked."""
+"""Releases of tables and of flows: one envelope, how they are stored, read back, verified and asked."""
 
 from sfumato.release.boxes import Boxes
-from sfumato.release.folder import load_release, save_release
-from sfumato.release.published import Published, read_published
+from sfumato.release.content import Content, Layout
+from sfumato.release.envelope import Provenance
+from sfumato.release.flows import FlowRelease
+from sfumato.release.foreign import ForeignRelease, read_published
+from sfumato.release.load import load_release
 from sfumato.release.query import Query, parse_query
-from sfumato.release.release import Layout, Provenance, Release
+from sfumato.release.release import Release
 
 __all__ = [
     "Boxes",
+    "Content",
+    "FlowRelease",
+    "ForeignRelease",
     "Layout",
     "Provenance",
-    "Published",
     "Query",
     "Release",
     "load_release",
     "parse_query",
     "read_published",
-    "save_release",
 ]

@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 from sfumato.data import Table
 from sfumato.errors import DataError, QueryError
 from sfumato.release.boxes import Boxes
-from sfumato.release.release import Release
+from sfumato.release.content import Content
 from sfumato.schema import Axis, NumericAxis, Schema, Span
 from sfumato.schema.numeric import GRID_TOLERANCE
 
-MOST_REGIONS = 100_000
+MAX_REGIONS = 100_000
 OPERATORS = "= != < <= > >=, in (...), not in (...), between ... and ..., is missing or is not missing"
 _TOKEN = re.compile(
     r"""(?P<quoted>'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`)
@@ -45,13 +45,13 @@ class Codes:
 
     def __and__(self, other: Codes) -> Codes:
         common = ((max(a, c), min(b, d)) for a, b in self.runs for c, d in other.runs)
-        return Codes(_merged(common), self.missing and other.missing)
+        return Codes(_merge(common), self.missing and other.missing)
 
     def except_(self, axis: Axis) -> Codes:
         """All present values of the axis but these."""
         ends = [-1, *(hi for _, hi in self.runs)]
         starts = [*(lo for lo, _ in self.runs), axis.size]
-        return Codes(_merged((end + 1, start - 1) for end, start in zip(ends, starts, strict=True)))
+        return Codes(_merge((end + 1, start - 1) for end, start in zip(ends, starts, strict=True)))
 
     def hold(self, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Which of the codes are among these."""
@@ -70,10 +70,10 @@ class Codes:
     def of(spans: Iterable[Span]) -> Codes:
         """Everything that one of the generalized values covers."""
         spans = list(spans)
-        return Codes(_merged((span.lo, span.hi) for span in spans), any(span.missing for span in spans))
+        return Codes(_merge((span.lo, span.hi) for span in spans), any(span.missing for span in spans))
 
 
-def _merged(intervals: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+def _merge(intervals: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
     runs: list[tuple[int, int]] = []
     for lo, hi in sorted(interval for interval in intervals if interval[0] <= interval[1]):
         if runs and lo <= runs[-1][1] + 1:
@@ -90,16 +90,16 @@ class Query:
     axes: Mapping[str, Axis]
     allowed: Mapping[str, Codes]
 
-    def estimate(self, release: Release) -> float:
+    def estimate(self, release: Content) -> float:
         """How many rows satisfy the query, as the recipient of a release would estimate."""
         *quasi, values = self._on(release.schema)
         size = release.schema.sensitive.size
-        ranges = _merged([*values.runs, (size, size)]) if values.missing else values.runs
+        ranges = _merge([*values.runs, (size, size)]) if values.missing else values.runs
         spans = [codes.spans() for codes in quasi]
         count = math.prod(map(len, spans)) * len(ranges)
-        if count > MOST_REGIONS:
+        if count > MAX_REGIONS:
             raise QueryError(
-                f"the query falls into {count:,} separate regions, more than {MOST_REGIONS:,}; ask for fewer "
+                f"the query falls into {count:,} separate regions, more than {MAX_REGIONS:,}; ask for fewer "
                 "values that do not stand side by side"
             )
         if not count:
@@ -125,8 +125,13 @@ class Query:
 
 
 def parse_query(text: str, schema: Schema) -> Query:
-    """The query that a sentence of conditions spells."""
-    return _Parser(text, schema).query()
+    """The query that conditions on the columns of a schema make."""
+    return parse_conditions(text, schema.axes)
+
+
+def parse_conditions(text: str, axes: Iterable[Axis]) -> Query:
+    """The query that conditions on these axes make."""
+    return _Parser(text, axes).query()
 
 
 @dataclass(frozen=True)
@@ -164,9 +169,9 @@ def _tokens(text: str) -> list[_Token]:
 class _Parser:
     """Reads conditions off a list of tokens, front to back."""
 
-    def __init__(self, text: str, schema: Schema) -> None:
+    def __init__(self, text: str, axes: Iterable[Axis]) -> None:
         self.waiting = _tokens(text)[::-1]
-        self.axes = {axis.name: axis for axis in schema.axes}
+        self.axes = {axis.name: axis for axis in axes}
 
     def query(self) -> Query:
         allowed: dict[str, Codes] = {}
@@ -208,7 +213,7 @@ class _Parser:
         if token.is_word("between"):
             first = self.codes_below(axis, "between", False)
             self.expect("and", "the first bound of 'between'")
-            return Codes(_merged([(first, self.codes_below(axis, "between", True) - 1)]))
+            return Codes(_merge([(first, self.codes_below(axis, "between", True) - 1)]))
         if token.is_word("is"):
             return self.missing(axis)
         raise QueryError(f"found {token.shown} after the column {axis.name!r}; expected one of {OPERATORS}")
@@ -219,7 +224,7 @@ class _Parser:
         if operator in ("!=", "<>"):
             return Codes.of([self.value(axis)]).except_(axis)
         below = self.codes_below(axis, operator, operator in ("<=", ">"))
-        return Codes(_merged([(0, below - 1) if operator[0] == "<" else (below, axis.size - 1)]))
+        return Codes(_merge([(0, below - 1) if operator[0] == "<" else (below, axis.size - 1)]))
 
     def missing(self, axis: Axis) -> Codes:
         token = self.next()

@@ -1,250 +1,37 @@
-"""A release: boxes, histograms of the sensitive attribute, and the claim it is published under.
-
-A group holds a histogram and owns one or more boxes; a box carries the number of rows it stands for. Every
-kind of publication is this one shape, so attacks and workloads are written once.
-"""
+"""A release of a table: what it says, how it is stored, read back and asked."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
 
-import numpy as np
-import polars as pl
-from numpy.typing import NDArray
-
-from sfumato.errors import ReleaseError
-from sfumato.estimation.channel_estimator import ChannelEstimator
-from sfumato.mechanisms.channels import Channel
-from sfumato.privacy.claims import Claim, Differential, LocalDP, NoGuarantee, Syntactic
-from sfumato.privacy.distances import shares
-from sfumato.privacy.requirements import Population
-from sfumato.release.boxes import Boxes
-from sfumato.schema import Schema
-from sfumato.version import __version__
-
-Layout = Literal["rows", "buckets", "counts"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Provenance:
-    """How a release was made: nothing in it is computed on the real data.
-
-    `id` is the random name under which the ledger keeps what the release cost; `None` where it cost nothing.
-    """
-
-    method: str
-    parameters: dict[str, Any] = field(default_factory=dict)
-    version: str = __version__
-    id: str | None = None
+from sfumato.release.content import Content
+from sfumato.release.query import parse_query
+from sfumato.release.tables import read_content, save_content
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Release:
-    """Boxes with weights, the group of each box, the histogram of each group, and a claim.
-
-    `layout` says what a recipient gets: `rows` of generalized values, `buckets` (one table of quasi-identifiers with
-    bucket numbers, one of sensitive values per bucket), or `counts` of each sensitive value in each box, which need
-    not be whole. `kept` are rows of box, sensitive code and columns published as they are; `suppressed` counts, by
-    sensitive value, rows of another tool's release whose quasi-identifiers were all suppressed. `deviation` is, for
-    each group, the standard deviation of the noise in a count of its histogram, where there is noise. Noisy values
-    may stand beside the quasi-identifiers of real people: `exact_people`. Where the sensitive values themselves were
-    randomized, histograms count them as published, and estimates undo the `channel`.
+class Release(Content):
+    """Boxes with weights, the group of each box, the histogram of each group, and a claim: see `Content`.
 
     >>> release = sf.Mondrian(k=10).publish(table)
     >>> release.query("age >= 40") > 0, release.violations()
     (True, [])
     """
 
-    schema: Schema
-    boxes: Boxes
-    weights: NDArray[np.float64]
-    group_of: NDArray[np.int64]
-    histograms: NDArray[np.float64]
-    claim: Claim
-    provenance: Provenance
-    layout: Layout = "rows"
-    kept: pl.DataFrame | None = None
-    suppressed: NDArray[np.float64] | None = None
-    deviation: NDArray[np.float64] | None = None
-    exact_people: bool = False
-    channel: Channel | None = None
+    def save(self, folder: Path | str, *, parquet: bool = False, suffix: str = ".csv", replace: bool = False) -> Path:
+        """Write the data, and `release.json` with claim, method and public schema, to a new folder.
 
-    def __post_init__(self) -> None:
-        if not len(self.boxes) == len(self.weights) == len(self.group_of):
-            raise ReleaseError("every box needs a weight and a group")
-        if self.histograms.shape[1] != self.schema.sensitive.positions:
-            raise ReleaseError("every group needs a count for each sensitive value")
-        if isinstance(self.claim, Syntactic) and self.claim.buckets != (self.layout == "buckets"):
-            raise ReleaseError("the claim and the layout disagree on whether these are buckets")
-        if self.channel and (not self.channel.invertible or self.channel.size != self.schema.sensitive.positions):
-            raise ReleaseError("the channel does not fit the sensitive column")
-
-    @property
-    def rows(self) -> float:
-        """How many rows the release stands for."""
-        return float(self.weights.sum())
-
-    @property
-    def noisy(self) -> bool:
-        """Whether the counts are noisy or the rows sampled, so that none of them stands for a person."""
-        return self.deviation is not None or self.channel is not None
-
-    @cached_property
-    def overall(self) -> NDArray[np.float64]:
-        """The counts by sensitive value, as published or, where there is a channel, as estimated."""
-        published = np.asarray(self.histograms.sum(axis=0))
-        return published if self._estimator is None else self._estimator.overall * published.sum()
-
-    @cached_property
-    def _estimator(self) -> ChannelEstimator | None:
-        return None if self.channel is None else ChannelEstimator(self.channel, self.histograms.sum(axis=0))
-
-    def estimated(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Counts of the true values from counts of the published ones, which are the same without a channel."""
-        return counts if self._estimator is None else self._estimator.counts(counts)
-
-    @cached_property
-    def distributions(self) -> NDArray[np.float64]:
-        """The published values in each group: (groups, values). Counts below zero say nothing and become zero."""
-        return shares(np.maximum(self.histograms, 0))
-
-    @cached_property
-    def beliefs(self) -> NDArray[np.float64]:
-        """What someone who has nothing but the release believes about each group: (groups, values)."""
-        return self.beliefs_of(None)
-
-    def beliefs_of(self, known: NDArray[np.float64] | None) -> NDArray[np.float64]:
-        """What someone who knows how noisy the counts are believes about each group: (groups, values).
-
-        `known` is the distribution of everybody's true values, for those who know it; it helps to undo a channel.
-
-        The distance of a group's distribution x from the overall one q is partly noise: of the squared distance D,
-        values · deviation² / weight² is what noise alone would make. The rest is believed (the positive-part
-        James–Stein estimate): q + max(0, 1 − noise/D) · (x − q). Without noise this is x, with nothing but noise q.
+        `suffix` is that of any file format; `parquet` is short for `.parquet`. With `replace`, a folder that
+        holds a release and nothing else gives way to it.
         """
-        if self.deviation is None:
-            if self.channel is None:
-                return self.distributions
-            return ChannelEstimator(self.channel, self.histograms.sum(axis=0), known).beliefs(self.histograms)
-        overall = shares(np.maximum(self.overall, 0))
-        away = self.distributions - overall
-        weight = np.maximum(self.histograms, 0).sum(axis=1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            noise = self.histograms.shape[1] * (self.deviation / weight) ** 2
-            believed = 1 - noise / (away**2).sum(axis=1)
-        believed = np.where(np.isfinite(believed), np.maximum(believed, 0), 0)
-        return np.asarray(overall + believed[:, None] * away)
-
-    @cached_property
-    def look_alikes(self) -> NDArray[np.float64]:
-        """How many rows are published under each distinct box; a point may stand in several buckets."""
-        boxes = self.boxes
-        _, box_of = np.unique(np.hstack([boxes.lo, boxes.hi, boxes.missing]), axis=0, return_inverse=True)
-        return np.bincount(box_of.reshape(-1), self.weights).astype(np.float64)
-
-    @property
-    def population(self) -> Population:
-        """What requirements compare the classes with."""
-        return Population(self.overall, self.schema.sensitive)
-
-    def violations(self) -> list[str]:
-        """Why the published data does not keep the claim; empty if it does."""
-        if isinstance(self.claim, Syntactic):
-            return self.claim.violations(self.histograms, self.population)
-        if isinstance(self.claim, LocalDP) and self.channel is None:
-            return ["noise on every value is claimed, but no channel is named"]
-        if isinstance(self.claim, Differential) and self.channel is not None:
-            return self.channel.violations(self.claim)
-        return []
-
-    def verified(self) -> Release:
-        """The release itself, after recomputing its claim from what is published."""
-        broken = self.violations()
-        if broken:
-            raise ReleaseError("the release does not keep its claim: " + "; ".join(broken))
-        return self
-
-    def assuming(self, *more: str) -> Release:
-        """The same release, its claim under further assumptions."""
-        return replace(self, claim=self.claim.assuming(*more))
-
-    def without_guarantee(self, reason: str) -> Release:
-        """The same data under no claim."""
-        return replace(self, claim=NoGuarantee(reason=reason))
-
-    def posteriors(self, points: NDArray[np.int32], known: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-        """What the release says about the sensitive value at each point: (points, values).
-
-        `known` is the distribution of everybody's true values, for those who know it.
-
-        One box gives its group's distribution, several their weighted mean, none that of the suppressed rows, or the
-        overall distribution where no rows were suppressed.
-        """
-        from sfumato.release.kernels import holding_pairs
-
-        point, box = holding_pairs(points, *self.boxes.arrays)
-        group = self.group_of[box]
-        counted = self.distributions.sum(axis=1) > 0
-        weight = np.where(counted[group], np.maximum(self.weights[box], 0), 0)
-        total = np.bincount(point, weight, len(points))
-        elsewhere = self.overall if self.suppressed is None else self.suppressed
-        beliefs = np.tile(shares(np.maximum(elsewhere, 0)), (len(points), 1))
-        told = total > 0
-        beliefs[told] = 0
-        share = np.divide(weight, total[point], out=np.zeros_like(weight), where=weight > 0)
-        believed = self.beliefs if self.channel is None or known is None else self.beliefs_of(known)
-        if len(np.unique(point)) == len(point):
-            beliefs[point] += believed[group] * share[:, None]
-        else:
-            np.add.at(beliefs, point, believed[group] * share[:, None])
-        return beliefs
-
-    def histograms_in(self, regions: Boxes) -> NDArray[np.float64]:
-        """The estimated histogram of the sensitive attribute in each region: (regions, values)."""
-        from sfumato.release.kernels import covered_histograms
-
-        return self.estimated(
-            covered_histograms(*self.boxes.arrays, self.weights, self.group_of, self.distributions, *regions.arrays)
-        )
-
-    def counts_in(self, regions: Boxes, first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The estimated rows in each region whose sensitive code lies in `first..last`."""
-        from sfumato.release.kernels import covered_counts
-
-        if self.channel is not None:
-            upto = cumulated(self.histograms_in(regions))
-            region = np.arange(len(upto))
-            return np.asarray(upto[region, last + 1] - upto[region, first])
-        return covered_counts(
-            *self.boxes.arrays, self.weights, self.group_of, cumulated(self.distributions), *regions.arrays, first, last
-        )
-
-    def save(self, folder: Path | str, *, parquet: bool = False, suffix: str = ".csv") -> Path:
-        """Write the release to a new folder: the data, and `release.json` with claim, method and public schema.
-
-        `suffix` is that of any file format; `parquet` is short for `.parquet`.
-        """
-        from sfumato.release.folder import save_release
-
-        return save_release(self, folder, suffix=".parquet" if parquet else suffix)
+        return save_content(self, folder, suffix=".parquet" if parquet else suffix, replace=replace)
 
     @staticmethod
     def load(folder: Path | str) -> Release:
         """Read a release that `save` wrote."""
-        from sfumato.release.folder import load_release
-
-        return load_release(folder)
+        return Release(**read_content(Path(folder)))
 
     def query(self, predicate: str) -> float:
         """The estimated number of rows that satisfy a predicate such as `age >= 40 and sex = 'Male'`."""
-        from sfumato.release.query import parse_query
-
         return parse_query(predicate, self.schema).estimate(self)
-
-
-def cumulated(counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Running totals along each row, with a zero before them."""
-    return np.pad(np.cumsum(counts, axis=1), ((0, 0), (1, 0)))

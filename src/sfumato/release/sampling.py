@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from sfumato.errors import ReleaseError
 from sfumato.release.boxes import Boxes
-from sfumato.release.published import span_keys
+from sfumato.release.content import sampling_deviation
+from sfumato.release.labels import span_keys
 from sfumato.release.release import Release
 from sfumato.release.selfcheck import check_marginals
 
@@ -82,11 +83,6 @@ def nested_order(columns: Sequence[NDArray[np.integer]] | NDArray[np.integer], u
         prefix = prefix.reshape(-1)
         keys.append(uniforms(int(prefix.max(initial=-1)) + 1)[prefix])
     return np.lexsort(keys[::-1])
-
-
-def sampling_deviation(counts: NDArray[np.integer] | NDArray[np.float64]) -> NDArray[np.float64]:
-    """How much a count of generated rows varies by chance, per group: √(rows / values)."""
-    return np.asarray(np.sqrt(counts.sum(axis=1) / counts.shape[1]))
 
 
 def _points(boxes: Boxes, counts: NDArray[np.int64], uniforms: Uniforms) -> tuple[Boxes, NDArray[np.int64]]:

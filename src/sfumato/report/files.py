@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from sfumato.files import place
-from sfumato.release.description import refuse_inside_release
+from sfumato.release.envelope import refuse_inside_release
 
 
 def write_files(folder: str | Path, contents: Mapping[str, str | bytes], *, replaced: str = "") -> list[Path]:

@@ -21,7 +21,7 @@ from sfumato.measures.verdict import References
 from sfumato.methods import METHODS, Method
 from sfumato.methods.base import Endpoint
 from sfumato.notebook import html_table
-from sfumato.release.description import refuse_inside_release
+from sfumato.release.envelope import refuse_inside_release
 from sfumato.trials.dominance import efficient
 from sfumato.trials.recommendation import Chooser, Recommendation
 from sfumato.trials.runner import run_trials

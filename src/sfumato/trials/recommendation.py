@@ -16,7 +16,7 @@ from sfumato.errors import UnsatisfiableError
 from sfumato.measures.measure import MEASURES
 from sfumato.measures.verdict import References, Verdict
 from sfumato.privacy.ledger import Ledger
-from sfumato.publish.publication import draw, publish_to
+from sfumato.publish.publication import draw, publication_of, publish_to
 from sfumato.release import Release
 from sfumato.trials.trial import Trial
 
@@ -38,9 +38,11 @@ class Recommendation:
     def publish(self, *, ledger: Ledger | None = None, folder: Path | str = "") -> Release:
         """The recommended release, made with fresh randomness.
 
-        If it is differentially private, its cost is reserved in the ledger first; `folder` is where it will be saved.
+        If it is differentially private, its cost is reserved in the ledger first, and left so; `folder` is where it
+        will be saved.
         """
-        return draw(self.trial.method, self.table, ledger=ledger, folder=folder, assumptions=CHOSEN)
+        with publication_of(self.trial.method, self.table, folder, ledger=ledger) as publication:
+            return draw(publication, self.trial.method, self.table, assumptions=CHOSEN)
 
     def save(self, folder: Path | str, *, parquet: bool = False, ledger: Ledger | None = None) -> Path:
         """Publish, and write the release to a new folder; what it costs is charged to the ledger."""

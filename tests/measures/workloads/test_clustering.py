@@ -21,8 +21,7 @@ from sfumato.measures.workloads.clustering import MatchPoint, cluster, cluster_l
 from sfumato.measures.workloads.features import mean_features
 from sfumato.methods import FullSuppression, Mondrian, Original
 from sfumato.privacy.claims import NoGuarantee
-from sfumato.release import Boxes, Release
-from sfumato.release.release import Provenance
+from sfumato.release import Boxes, Provenance, Release
 from sfumato.schema import Schema
 from strategies import TableCase, tables
 

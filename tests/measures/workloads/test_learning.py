@@ -27,8 +27,7 @@ from sfumato.measures.workloads.learning import Accuracies, HeldOut, Learning, P
 from sfumato.measures.workloads.training_set import TrainingSet
 from sfumato.methods import FullSuppression, Mondrian, Original
 from sfumato.privacy.claims import NoGuarantee
-from sfumato.release import Boxes, Release
-from sfumato.release.release import Provenance
+from sfumato.release import Boxes, Provenance, Release
 from sfumato.schema import Schema
 from strategies import AxisCase, SchemaCase, TableCase, tables
 

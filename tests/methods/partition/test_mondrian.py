@@ -17,9 +17,9 @@ from sfumato.methods.partition.decide import partition
 from sfumato.methods.partition.mondrian import Mondrian
 from sfumato.privacy.claims import NoGuarantee, Syntactic
 from sfumato.privacy.requirements import AlphaK, DeltaDisclosure, KAnonymity, LDiversity, TCloseness
+from sfumato.release import Provenance, Release
 from sfumato.release.boxes import Boxes
 from sfumato.release.kernels import holding_pairs
-from sfumato.release.release import Provenance, Release
 from sfumato.schema import Schema, Span
 from strategies import AxisCase, SchemaCase, TableCase, schemas, tables
 

@@ -84,7 +84,7 @@ def command(
     evaluation.json and evaluation.csv. Without --release, usual settings are tried at several promises.
     """
     from sfumato.data.places import KILOMETRES
-    from sfumato.release.description import refuse_inside_release
+    from sfumato.release.envelope import refuse_inside_release
     from sfumato.report.flows.page import write
     from sfumato.trials.flows.document import FlowsDocument
     from sfumato.trials.flows.sweep import USUAL_RADIUS, Sweep
@@ -172,8 +172,8 @@ def _published(
     runs = []
     for path in releases:
         about: dict[str, Any] = {"label": str(path)}
-        release = read_release(path, original.places, names)
-        synthetic, cost = release.flows, release.claim.cost
+        release, synthetic = read_release(path, original.places, names)
+        cost = release.claim.cost
         if cost:
             about |= {"epsilon": float(cost.epsilon), "delta": float(cost.delta)}
         if (synthetic.total, len(synthetic)) != (original.total, len(original)):

@@ -53,7 +53,7 @@ def command(
     from sfumato.data.flows import Flows
     from sfumato.data.places import Places
     from sfumato.files import place
-    from sfumato.release.description import refuse_inside_release
+    from sfumato.release.envelope import refuse_inside_release
     from sfumato.report.map.outlines import matched_outlines, read_outlines
     from sfumato.report.map.page import TITLE, draw_map
 
@@ -61,8 +61,8 @@ def command(
         refuse_inside_release(output.parent)
     known = Places.read(places, place=place_id)
     names = (origin, destination, count)
-    published = read_release(release, known, names)
-    synthetic, promises = published.flows, published.claim.promises
+    published, synthetic = read_release(release, known, names)
+    promises = published.claim.promises
     shapes = read_outlines(outlines) if outlines else None
     true = Flows.read(original, known, origin=origin, destination=destination, count=count) if original else None
     page = draw_map(

@@ -13,7 +13,7 @@ from sfumato.errors import ParameterError
 if TYPE_CHECKING:
     from sfumato.data.flows import Flows
     from sfumato.data.places import Places
-    from sfumato.publish.flows import Published
+    from sfumato.release import FlowRelease
 
 FlowsFile = Annotated[
     Path,
@@ -75,17 +75,16 @@ def coarsening(given: list[str] | None) -> tuple[tuple[int, str], ...]:
 
 def read_release(
     path: Path, places: Places, names: tuple[str | None, str | None, str | None] = (None, None, None)
-) -> Published:
+) -> tuple[FlowRelease, Flows]:
     """Synthetic flows: a folder that was published, or a file of which no claim is known."""
-    from sfumato.data.flows import Flows
     from sfumato.privacy.claims import NoGuarantee
-    from sfumato.publish.flows import Published, read_published
+    from sfumato.release import FlowRelease
 
     if path.is_dir():
-        return read_published(path, places)
-    origin, destination, count = names
-    flows = Flows.read(path, places, origin=origin, destination=destination, count=count)
-    return Published(flows=flows, claim=NoGuarantee(reason="no claim is known"), settings={}, from_data=float("nan"))
+        release = FlowRelease.load(path)
+        return release, release.flows(places)
+    release = FlowRelease(source=path, claim=NoGuarantee(reason="no claim is known"))
+    return release, release.flows(places, **dict(zip(("origin", "destination", "count"), names, strict=True)))
 
 
 def read_input(

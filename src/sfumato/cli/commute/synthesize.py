@@ -42,7 +42,7 @@ def command(
     destination: Destination = None,
     count: Count = None,
     place_id: PlaceId = None,
-    ledger: LedgerFile = None,
+    ledger_file: LedgerFile = None,
     parquet: Parquet = False,
     as_json: Json = False,
 ) -> None:
@@ -60,21 +60,21 @@ def command(
     if likely * original.total > 1:
         note(f"Delta is {likely:g}; below one over the number of people, {original.total:,}, is usual.")
     data_set = data_set_name(flows) if name is None else name
-    book = Ledger(ledger)
+    ledger = Ledger(ledger_file)
     with progress_bar() as progress:
         made, charged = publish_flows(
             synthesizer,
             original,
             output,
             data_set=data_set,
-            ledger=book,
+            ledger=ledger,
             parquet=parquet,
             planning=partial(progress, "calibrating priors"),
             drawing=partial(progress, "drawing people"),
         )
     about = _about(made, output, data_set)
     if as_json:
-        print_json({**about, "charge": {"release": charged, "data_set": data_set, "ledger": str(book.path)}})
+        print_json({**about, "charge": {"release": charged, "data_set": data_set, "ledger": str(ledger.path)}})
     else:
         _show(about)
 

@@ -13,8 +13,8 @@ from sfumato.methods.base import DPMethod
 from sfumato.methods.models.binning import Attribute
 from sfumato.methods.positions import positions_of
 from sfumato.release.boxes import Boxes
+from sfumato.release.content import sampling_deviation
 from sfumato.release.release import Release
-from sfumato.release.sampling import sampling_deviation
 
 MAX_ROWS = 10**7
 """Rows sampled, however many the noisy count speaks of."""

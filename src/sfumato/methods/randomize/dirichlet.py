@@ -20,8 +20,8 @@ from sfumato.methods.base import PrivateMethod
 from sfumato.parameters import parameter
 from sfumato.privacy.claims import ProbabilisticDP
 from sfumato.release.boxes import Boxes
+from sfumato.release.content import sampling_deviation
 from sfumato.release.release import Release
-from sfumato.release.sampling import sampling_deviation
 
 
 @dataclass(frozen=True, kw_only=True)

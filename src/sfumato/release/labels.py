@@ -1,93 +1,27 @@
 """Published rows: from the labels in a file to boxes, and from boxes to labels.
 
 Every distinct label is parsed once, every distinct row of labels is one class. Labels may be in our own
-spelling or in another tool's; rows that another tool suppressed, `*` in every quasi-identifier, are no class of
-their own and are left out.
+spelling or in another tool's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.keys import pack
-from sfumato.data.source import read_frame
 from sfumato.errors import DataError, ReleaseError
-from sfumato.privacy.claims import Claim, NoGuarantee
 from sfumato.release.boxes import Boxes
-from sfumato.release.release import Provenance, Release
-from sfumato.schema import MISSING, Axis, Schema, Span
+from sfumato.release.content import Content
+from sfumato.schema import MISSING, Axis, Span
 from sfumato.schema.taxonomy import ANY
 
-NOTHING_KNOWN = NoGuarantee(reason="published by another tool; nothing is known about how")
-ANOTHER_TOOL = Provenance(method="another tool", version="unknown")
 WHOLE = 1e-6
 """How far rounding errors may take a count from a whole number."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Published:
-    """What a published file says: a release, and how many of its rows are suppressed and not in it."""
-
-    release: Release
-    suppressed: int
-
-    @staticmethod
-    def read(
-        source: Any, schema: Schema, claim: Claim = NOTHING_KNOWN, provenance: Provenance = ANOTHER_TOOL
-    ) -> Published:
-        """Read a CSV or Parquet file, or a data frame, of generalized rows.
-
-        A quasi-identifier without a column is `*` in every row; other columns are ignored.
-        """
-        frame, where = read_frame(source)
-        sensitive = schema.sensitive
-        if sensitive.name not in frame.columns:
-            shown = ", ".join(map(repr, frame.columns[:12]))
-            raise DataError(f"{where}: the column {sensitive.name!r} is missing; there are only {shown}")
-        columns = [
-            parse_labels(frame[axis.name], axis, where, schema.missing)
-            if axis.name in frame.columns
-            else ParsedColumn.everywhere(axis, frame.height)
-            for axis in schema.quasi
-        ]
-        values = parse_labels(frame[sensitive.name], sensitive, where, schema.missing)
-        suppressed = np.logical_and.reduce([column.is_any for column in columns])
-        if suppressed.all():
-            suppressed = np.zeros_like(suppressed)
-        columns = [column.where(~suppressed) for column in columns]
-        boxes, class_of = distinct_boxes(columns)
-        histograms = spread_counts(values.where(~suppressed), class_of, len(boxes), sensitive.positions)
-        count = int(suppressed.sum())
-        left_out = spread_counts(values.where(suppressed), np.zeros(count, dtype=np.int64), 1, sensitive.positions)[0]
-        release = Release(
-            schema=_without_kept(schema.public()),
-            boxes=boxes,
-            weights=np.bincount(class_of, minlength=len(boxes)).astype(np.float64),
-            group_of=np.arange(len(boxes)),
-            histograms=histograms,
-            claim=claim,
-            provenance=provenance,
-            suppressed=left_out if count else None,
-        )
-        return Published(release=release.verified(), suppressed=count)
-
-
-def read_published(
-    source: Any, schema: Schema, claim: Claim = NOTHING_KNOWN, provenance: Provenance = ANOTHER_TOOL
-) -> Release:
-    """The release that a file of generalized rows stands for.
-
-    >>> folder = sf.Mondrian(k=10).publish(table).save("release")
-    >>> sf.read_published(folder / "data.csv", table.schema).rows
-    400.0
-    """
-    return Published.read(source, schema, claim, provenance).release
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,11 +141,6 @@ def spread_counts(
     return histograms
 
 
-def _without_kept(schema: Schema) -> Schema:
-    measured = tuple(column for column in schema.columns if column.role != "keep")
-    return Schema(columns=measured, name=schema.name, missing=schema.missing)
-
-
 def spell_boxes(boxes: Boxes, axes: Sequence[Axis]) -> tuple[pl.DataFrame, NDArray[np.int64]]:
     """The labels of the distinct boxes in rising order, and the number of each box among them.
 
@@ -222,7 +151,7 @@ def spell_boxes(boxes: Boxes, axes: Sequence[Axis]) -> tuple[pl.DataFrame, NDArr
         keys = span_keys(boxes.lo[:, position], boxes.hi[:, position], boxes.missing[:, position])
         _, first, code = np.unique(keys, return_index=True, return_inverse=True)
         codes.append(code.reshape(-1).astype(np.int64))
-        labels.append(_spelled(boxes[first], axis, position))
+        labels.append(_spell(boxes[first], axis, position))
     keys = pack(codes, [len(label) for label in labels])
     _, first, number = np.unique(keys, return_index=True, return_inverse=True)
     columns = [label.gather(code[first]) for label, code in zip(labels, codes, strict=True)]
@@ -232,10 +161,10 @@ def spell_boxes(boxes: Boxes, axes: Sequence[Axis]) -> tuple[pl.DataFrame, NDArr
 def spell_values(axis: Axis) -> pl.Series:
     """The label of every single value, the missing one last."""
     codes = [*range(axis.size), *([MISSING] if axis.nullable else [])]
-    return _spelled(Boxes.of_points(np.array(codes, dtype=np.int32)[:, None]), axis, 0)
+    return _spell(Boxes.of_points(np.array(codes, dtype=np.int32)[:, None]), axis, 0)
 
 
-def _spelled(boxes: Boxes, axis: Axis, position: int) -> pl.Series:
+def _spell(boxes: Boxes, axis: Axis, position: int) -> pl.Series:
     labels = boxes.labels(axis, position)
     for box, label in enumerate(labels):
         if not _reads_back(label, axis, boxes.span(box, position)):
@@ -253,7 +182,7 @@ def _reads_back(label: str, axis: Axis, span: Span) -> bool:
         return False
 
 
-def published_rows(release: Release) -> pl.DataFrame:
+def published_rows(release: Content) -> pl.DataFrame:
     """One row per person: quasi-identifiers, sensitive value, kept columns, sorted so that order tells nothing.
 
     Counts that are not whole numbers are rounded, keeping the rounded total of each box.
@@ -283,7 +212,7 @@ def _counted_rows(
 
 
 def _kept_rows(
-    release: Release, number: NDArray[np.int64]
+    release: Content, number: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], pl.DataFrame]:
     keep = release.schema.keep
     if release.kept is None:
@@ -301,7 +230,7 @@ def _kept_rows(
     return rows["box"].to_numpy(), rows["value"].to_numpy(), kept
 
 
-def whole_counts(release: Release) -> NDArray[np.int64]:
+def whole_counts(release: Content) -> NDArray[np.int64]:
     """Rows of each box by sensitive value, whole numbers with the rounded total of each box: (boxes, values)."""
     counts = np.maximum(release.weights, 0)[:, None] * release.distributions[release.group_of]
     whole = np.round(counts).astype(np.int64)

@@ -1,0 +1,216 @@
+"""What a release of a table says: boxes, histograms of the sensitive attribute, and the claim they are published under.
+
+A group holds a histogram and owns one or more boxes; a box carries the number of rows it stands for. Every
+kind of publication is this one shape, so attacks and workloads are written once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal, Self
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.errors import ReleaseError
+from sfumato.estimation.channel_estimator import ChannelEstimator
+from sfumato.mechanisms.channels import Channel
+from sfumato.privacy.claims import Check, Claim, NoGuarantee
+from sfumato.privacy.distances import shares
+from sfumato.privacy.requirements import Population
+from sfumato.release.boxes import Boxes
+from sfumato.release.envelope import Provenance
+from sfumato.schema import Schema
+
+Layout = Literal["rows", "buckets", "counts"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Content:
+    """Boxes with weights, the group of each box, the histogram of each group, and a claim.
+
+    `layout` says what a recipient gets: `rows` of generalized values, `buckets` (one table of quasi-identifiers with
+    bucket numbers, one of sensitive values per bucket), or `counts` of each sensitive value in each box, which need
+    not be whole. `kept` are rows of box, sensitive code and columns published as they are; `suppressed` counts, by
+    sensitive value, rows of another tool's release whose quasi-identifiers were all suppressed. `deviation` is, for
+    each group, the standard deviation of the noise in a count of its histogram, where there is noise. Noisy values
+    may stand beside the quasi-identifiers of real people: `exact_people`. Where the sensitive values themselves were
+    randomized, histograms count them as published, and estimates undo the `channel`.
+    """
+
+    schema: Schema
+    boxes: Boxes
+    weights: NDArray[np.float64]
+    group_of: NDArray[np.int64]
+    histograms: NDArray[np.float64]
+    claim: Claim
+    provenance: Provenance
+    layout: Layout = "rows"
+    kept: pl.DataFrame | None = None
+    suppressed: NDArray[np.float64] | None = None
+    deviation: NDArray[np.float64] | None = None
+    exact_people: bool = False
+    channel: Channel | None = None
+
+    def __post_init__(self) -> None:
+        if not len(self.boxes) == len(self.weights) == len(self.group_of):
+            raise ReleaseError("every box needs a weight and a group")
+        if self.histograms.shape[1] != self.schema.sensitive.positions:
+            raise ReleaseError("every group needs a count for each sensitive value")
+        if not self.claim.fits(self.layout):
+            raise ReleaseError("the claim and the layout disagree on whether these are buckets")
+        if self.channel and (not self.channel.invertible or self.channel.size != self.schema.sensitive.positions):
+            raise ReleaseError("the channel does not fit the sensitive column")
+
+    @property
+    def rows(self) -> float:
+        """How many rows the release stands for."""
+        return float(self.weights.sum())
+
+    @property
+    def noisy(self) -> bool:
+        """Whether the counts are noisy or the rows sampled, so that none of them stands for a person."""
+        return self.deviation is not None or self.channel is not None
+
+    @cached_property
+    def overall(self) -> NDArray[np.float64]:
+        """The counts by sensitive value, as published or, where there is a channel, as estimated."""
+        published = np.asarray(self.histograms.sum(axis=0))
+        return published if self._estimator is None else self._estimator.overall * published.sum()
+
+    @cached_property
+    def _estimator(self) -> ChannelEstimator | None:
+        return None if self.channel is None else ChannelEstimator(self.channel, self.histograms.sum(axis=0))
+
+    def estimated(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Counts of the true values from counts of the published ones, which are the same without a channel."""
+        return counts if self._estimator is None else self._estimator.counts(counts)
+
+    @cached_property
+    def distributions(self) -> NDArray[np.float64]:
+        """The published values in each group: (groups, values). Counts below zero say nothing and become zero."""
+        return shares(np.maximum(self.histograms, 0))
+
+    @cached_property
+    def beliefs(self) -> NDArray[np.float64]:
+        """What someone who has nothing but the release believes about each group: (groups, values)."""
+        return self.beliefs_of(None)
+
+    def beliefs_of(self, known: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        """What someone who knows how noisy the counts are believes about each group: (groups, values).
+
+        `known` is the distribution of everybody's true values, for those who know it; it helps to undo a channel.
+
+        The distance of a group's distribution x from the overall one q is partly noise: of the squared distance D,
+        values · deviation² / weight² is what noise alone would make. The rest is believed (the positive-part
+        James–Stein estimate): q + max(0, 1 − noise/D) · (x − q). Without noise this is x, with nothing but noise q.
+        """
+        if self.deviation is None:
+            if self.channel is None:
+                return self.distributions
+            return ChannelEstimator(self.channel, self.histograms.sum(axis=0), known).beliefs(self.histograms)
+        overall = shares(np.maximum(self.overall, 0))
+        away = self.distributions - overall
+        weight = np.maximum(self.histograms, 0).sum(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            noise = self.histograms.shape[1] * (self.deviation / weight) ** 2
+            believed = 1 - noise / (away**2).sum(axis=1)
+        believed = np.where(np.isfinite(believed), np.maximum(believed, 0), 0)
+        return np.asarray(overall + believed[:, None] * away)
+
+    @cached_property
+    def look_alikes(self) -> NDArray[np.float64]:
+        """How many rows are published under each distinct box; a point may stand in several buckets."""
+        boxes = self.boxes
+        _, box_of = np.unique(np.hstack([boxes.lo, boxes.hi, boxes.missing]), axis=0, return_inverse=True)
+        return np.bincount(box_of.reshape(-1), self.weights).astype(np.float64)
+
+    @property
+    def population(self) -> Population:
+        """What requirements compare the classes with."""
+        return Population(self.overall, self.schema.sensitive)
+
+    def violations(self) -> list[str]:
+        """Why the published data does not keep the claim; empty if it does."""
+        if self.claim.cost and self.channel:
+            return self.channel.violations(self.claim)
+        if self.claim.noise == "values" and not self.channel:
+            return ["noise on every value is claimed, but no channel is named"]
+        return [sentence for check in self.checks() for sentence in check.violations]
+
+    def checks(self) -> list[Check]:
+        """Every requirement of the claim, recomputed from what is published; none where nothing can be verified."""
+        return self.claim.checks(self.histograms, self.population)
+
+    def verified(self) -> Self:
+        """The release itself, after recomputing its claim from what is published."""
+        broken = self.violations()
+        if broken:
+            raise ReleaseError("the release does not keep its claim: " + "; ".join(broken))
+        return self
+
+    def assuming(self, *more: str) -> Self:
+        """The same release, its claim under further assumptions."""
+        return replace(self, claim=self.claim.assuming(*more))
+
+    def without_guarantee(self, reason: str) -> Self:
+        """The same data under no claim."""
+        return replace(self, claim=NoGuarantee(reason=reason))
+
+    def posteriors(self, points: NDArray[np.int32], known: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+        """What the release says about the sensitive value at each point: (points, values).
+
+        `known` is the distribution of everybody's true values, for those who know it.
+
+        One box gives its group's distribution, several their weighted mean, none that of the suppressed rows, or the
+        overall distribution where no rows were suppressed.
+        """
+        from sfumato.release.kernels import holding_pairs
+
+        point, box = holding_pairs(points, *self.boxes.arrays)
+        group = self.group_of[box]
+        counted = self.distributions.sum(axis=1) > 0
+        weight = np.where(counted[group], np.maximum(self.weights[box], 0), 0)
+        total = np.bincount(point, weight, len(points))
+        elsewhere = self.overall if self.suppressed is None else self.suppressed
+        beliefs = np.tile(shares(np.maximum(elsewhere, 0)), (len(points), 1))
+        told = total > 0
+        beliefs[told] = 0
+        share = np.divide(weight, total[point], out=np.zeros_like(weight), where=weight > 0)
+        believed = self.beliefs if self.channel is None or known is None else self.beliefs_of(known)
+        if len(np.unique(point)) == len(point):
+            beliefs[point] += believed[group] * share[:, None]
+        else:
+            np.add.at(beliefs, point, believed[group] * share[:, None])
+        return beliefs
+
+    def histograms_in(self, regions: Boxes) -> NDArray[np.float64]:
+        """The estimated histogram of the sensitive attribute in each region: (regions, values)."""
+        from sfumato.release.kernels import covered_histograms
+
+        return self.estimated(
+            covered_histograms(*self.boxes.arrays, self.weights, self.group_of, self.distributions, *regions.arrays)
+        )
+
+    def counts_in(self, regions: Boxes, first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The estimated rows in each region whose sensitive code lies in `first..last`."""
+        from sfumato.release.kernels import covered_counts
+
+        if self.channel is not None:
+            upto = accumulate(self.histograms_in(regions))
+            region = np.arange(len(upto))
+            return np.asarray(upto[region, last + 1] - upto[region, first])
+        upto = accumulate(self.distributions)
+        return covered_counts(*self.boxes.arrays, self.weights, self.group_of, upto, *regions.arrays, first, last)
+
+
+def accumulate(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Running totals along each row, with a zero before them."""
+    return np.pad(np.cumsum(counts, axis=1), ((0, 0), (1, 0)))
+
+
+def sampling_deviation(counts: NDArray[np.integer] | NDArray[np.float64]) -> NDArray[np.float64]:
+    """How much a count of generated rows varies by chance, per group: √(rows / values)."""
+    return np.asarray(np.sqrt(counts.sum(axis=1) / counts.shape[1]))

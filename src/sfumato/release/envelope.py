@@ -1,0 +1,186 @@
+"""`release.json`: what every release folder says about itself, whatever kind of data lies in it.
+
+Nothing in it is computed on the real data. Where it names no kind, the folder holds a table. Folders of flows used to
+be described by `commute.json`; these are read as if they were written today.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, TypeVar, cast, get_args
+
+import numpy as np
+
+from sfumato.errors import ReleaseError, SfumatoError
+from sfumato.privacy.claims import Claim, parse_claim
+from sfumato.version import __version__
+
+FORMAT = 1
+DESCRIPTION = "release.json"
+OLD_FLOWS = "commute.json"
+Kind = Literal["table", "flows"]
+T = TypeVar("T")
+_TYPES: dict[type, str] = {str: "a word", dict: "an object"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Provenance:
+    """How a release was made: nothing in it is computed on the real data.
+
+    `id` is the random name under which the ledger keeps what the release cost; `None` where it cost nothing.
+    """
+
+    method: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+    version: str = __version__
+    id: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Envelope:
+    """What `release.json` says: claim, provenance, the file of each table, and the details of its kind."""
+
+    kind: Kind
+    claim: Claim
+    provenance: Provenance
+    files: dict[str, str]
+    details: dict[str, Any]
+
+    def text(self) -> str:
+        """The contents of the file."""
+        spec = {
+            "format": FORMAT,
+            "kind": self.kind,
+            **({} if self.provenance.id is None else {"id": self.provenance.id}),
+            "version": self.provenance.version,
+            "method": self.provenance.method,
+            "parameters": self.provenance.parameters,
+            "claim": self.claim.spec(),
+            "files": self.files,
+            **self.details,
+        }
+        return json.dumps(_plain(spec), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+    @staticmethod
+    def read(folder: Path) -> Envelope:
+        """The envelope of the release in a folder."""
+        if not folder.is_dir():
+            raise ReleaseError(f"{folder}: this release folder does not exist")
+        path = describing(folder) or folder / DESCRIPTION
+        with naming(path):
+            try:
+                spec = json.loads(path.read_text(encoding="utf-8-sig"))
+            except FileNotFoundError as error:
+                raise ReleaseError("the file does not exist; expected a release folder") from error
+            except (OSError, UnicodeDecodeError) as error:
+                raise ReleaseError("the file cannot be read as UTF-8 text") from error
+            except (ValueError, RecursionError) as error:
+                raise ReleaseError(f"not valid JSON, {error}") from error
+            if isinstance(spec, dict) and path.name == OLD_FLOWS:
+                today = {"kind": "flows", "method": "commute", "parameters": spec.get("settings")}
+                spec |= today | {"files": {"flows": spec.get("file")}}
+            return Envelope.parse(spec)
+
+    @staticmethod
+    def parse(spec: object) -> Envelope:
+        """The envelope in decoded JSON."""
+        if not isinstance(spec, dict):
+            raise ReleaseError(f"found a {type(spec).__name__}; expected an object with a claim")
+        if type(spec.get("format")) is not int or spec["format"] != FORMAT:
+            raise ReleaseError(f"format is {spec.get('format')!r}; this version reads format {FORMAT}")
+        if spec.setdefault("kind", "table") not in get_args(Kind):
+            raise ReleaseError(f"kind is {spec['kind']!r}; expected {' or '.join(get_args(Kind))}")
+        return Envelope(
+            kind=cast(Kind, spec["kind"]),
+            claim=_claim(entry(spec, "claim", dict)),
+            provenance=Provenance(
+                method=entry(spec, "method", str),
+                parameters=entry(spec, "parameters", dict),
+                version=entry(spec, "version", str),
+                id=entry(spec, "id", str) if "id" in spec else None,
+            ),
+            files={table: word(spec["files"], table, "files") for table in entry(spec, "files", dict)},
+            details=spec,
+        )
+
+
+def describing(folder: Path) -> Path | None:
+    """The file that describes the release in a folder; `None` if there is none."""
+    return next((folder / name for name in (DESCRIPTION, OLD_FLOWS) if (folder / name).exists()), None)
+
+
+def files_of_release(folder: Path) -> set[str]:
+    """The names of the files that make up the release in a folder; none if there is no release."""
+    try:
+        path = describing(folder)
+        return {path.name, *Envelope.read(folder).files.values()} if path else set()
+    except ReleaseError:
+        return set()
+
+
+def refuse_inside_release(folder: Path) -> None:
+    """What is computed on the real data must not land beside what is published."""
+    for place in (folder.resolve(), *folder.resolve().parents):
+        if describing(place):
+            raise ReleaseError(
+                f"{folder}: this lies in the release {place}; measures and reports are for the publisher's eyes only"
+            )
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Name the file in errors about what it says."""
+    try:
+        yield
+    except SfumatoError as error:
+        raise ReleaseError(f"{path}: {error}") from error
+    except (ValueError, RecursionError) as error:
+        raise ReleaseError(f"{path}: it cannot be understood, {error}") from error
+
+
+def entry(spec: dict[str, Any], key: str, kind: type[T]) -> T:
+    """A value of the type that it must have."""
+    value = spec.get(key)
+    if not isinstance(value, kind):
+        found = f"is a {type(value).__name__}" if key in spec else "is missing"
+        raise ReleaseError(f"{key} {found}; expected {_TYPES[kind]}")
+    return value
+
+
+def word(spec: Mapping[str, object], key: str, where: str) -> str:
+    """A name in one of the objects; that of a file lies in the folder itself."""
+    value = spec.get(key)
+    if not isinstance(value, str) or not value or (where == "files" and Path(value).name != value):
+        raise ReleaseError(f"{key} in {where} is {value!r}; expected a name")
+    return value
+
+
+def _claim(spec: dict[str, object]) -> Claim:
+    try:
+        return parse_claim(spec)
+    except (ValueError, TypeError, AttributeError) as error:
+        raise ReleaseError("the claim cannot be understood") from error
+
+
+def _plain(value: Any) -> Any:
+    """The value in JSON's own types."""
+    if isinstance(value, np.generic | np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, set | frozenset):
+        return sorted((_plain(item) for item in value), key=str)
+    if hasattr(value, "spec"):
+        return _plain(value.spec())
+    raise ReleaseError(f"a parameter of type {type(value).__name__} cannot be written to {DESCRIPTION}")

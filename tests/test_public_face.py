@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import sfumato
@@ -197,16 +198,30 @@ def shown() -> dict[str, Any]:
     release = sfumato.Mondrian(k=5).publish(table)
     front = sfumato.frontier(table, [sfumato.Mondrian(k=5), sfumato.Mondrian(k=20)])
     measured = sfumato.measure(table, release)
-    return {"table": table, "schema": table.schema, "measured": measured, "front": front}
+    return {"table": table, "schema": table.schema, "measured": measured, "front": front, "release": release}
 
 
-@pytest.mark.parametrize("name", ["table", "schema", "measured", "front"])
+@pytest.mark.parametrize("name", ["table", "schema", "measured", "front", "release"])
 def test_notebooks_show_a_small_table_with_its_text_escaped(shown: dict[str, Any], name: str) -> None:
     html = shown[name]._repr_html_()
     assert html.startswith("<table><caption>")
     assert html.count("<tr>") == html.count("</tr>") > 1
     assert "<b>" not in html
     assert len(repr(shown[name])) < 2_000
+
+
+def test_a_release_is_a_frame(shown: dict[str, Any], tmp_path: Path) -> None:
+    table, release = shown["table"], shown["release"]
+    saved = pl.read_csv(release.save(tmp_path / "rows") / "data.csv", infer_schema=False)
+    assert release.to_polars().equals(saved)
+    assert release.to_pandas().to_dict("list") == saved.to_dict(as_series=False)
+    buckets = sfumato.Mondrian(k=5, recoding="bucketize").publish(table)
+    assert buckets.to_polars().height == 200
+    assert buckets.to_polars("sensitive")["count"].sum() == 200
+    with pytest.raises(sfumato.SfumatoError, match="the release has no table 'data'; expected quasi or sensitive"):
+        buckets.to_polars("data")
+    counts = sfumato.QuadTree(epsilon=1).publish(table)
+    assert {"count", "condition"} < set(counts.to_polars().columns)
 
 
 def test_measurements_are_a_mapping(shown: dict[str, Any]) -> None:

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import polars as pl
+
+from sfumato.errors import ParameterError
+from sfumato.notebook import html_table
 from sfumato.release.content import Content
 from sfumato.release.query import parse_query
-from sfumato.release.tables import read_content, save_content
+from sfumato.release.tables import make_tables, read_content, save_content
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Release(Content):
     """Boxes with weights, the group of each box, the histogram of each group, and a claim: see `Content`.
 
     >>> release = sf.Mondrian(k=10).publish(table)
     >>> release.query("age >= 40") > 0, release.violations()
     (True, [])
+    >>> release.to_polars().columns == [*(axis.name for axis in table.schema.axes)]
+    True
     """
 
     def save(self, folder: Path | str, *, parquet: bool = False, suffix: str = ".csv", replace: bool = False) -> Path:
@@ -31,6 +38,32 @@ class Release(Content):
     def load(folder: Path | str) -> Release:
         """Read a release that `save` wrote."""
         return Release(**read_content(Path(folder)))
+
+    def to_polars(self, table: str | None = None) -> pl.DataFrame:
+        """What a recipient gets as a frame; of buckets the table `quasi`, unless `sensitive` is asked for."""
+        tables, _ = make_tables(self)
+        if table is not None and table not in tables:
+            raise ParameterError(f"the release has no table {table!r}; expected {' or '.join(tables)}")
+        return tables[table or next(iter(tables))]
+
+    def to_pandas(self, table: str | None = None) -> Any:
+        """The same as a pandas frame."""
+        return self.to_polars(table).to_pandas()
+
+    def __repr__(self) -> str:
+        shape = f"{self.rows:,.0f} rows in {len(self.boxes):,} boxes"
+        return f"Release of {shape} by {self.provenance.method}: {self.claim.sentence()}"
+
+    def _repr_html_(self) -> str:
+        parameters = ", ".join(f"{name} = {value}" for name, value in self.provenance.parameters.items())
+        facts = (
+            ("method", self.provenance.method),
+            ("parameters", parameters),
+            ("claim", self.claim.sentence()),
+            ("published as", self.layout),
+            ("boxes", f"{len(self.boxes):,}"),
+        )
+        return html_table(f"Release of {self.rows:,.0f} rows", facts)
 
     def query(self, predicate: str) -> float:
         """The estimated number of rows that satisfy a predicate such as `age >= 40 and sex = 'Male'`."""

@@ -66,16 +66,20 @@ class Form:
         )
 
 
-def save_content(release: Content, folder: Path | str, *, suffix: str = ".csv", replace: bool = False) -> Path:
-    """Write the release to a new folder, or in place of the release in it, and return the folder."""
+def make_tables(release: Content) -> tuple[dict[str, pl.DataFrame], dict[str, str]]:
+    """What a recipient gets: each table by name, and the names of the columns that are not the schema's."""
     taken = [axis.name for axis in release.schema.axes]
     columns = {name: _free_name(name, taken) for name in COLUMNS[release.layout]}
     if release.layout == "buckets":
-        tables = _bucket_tables(release, **columns)
-    elif release.layout == "counts":
-        tables = {"counts": counts_table(release, **columns)}
-    else:
-        tables = {"data": published_rows(release)}
+        return _bucket_tables(release, **columns), columns
+    if release.layout == "counts":
+        return {"counts": counts_table(release, **columns)}, columns
+    return {"data": published_rows(release)}, columns
+
+
+def save_content(release: Content, folder: Path | str, *, suffix: str = ".csv", replace: bool = False) -> Path:
+    """Write the release to a new folder, or in place of the release in it, and return the folder."""
+    tables, columns = make_tables(release)
     details = {
         "layout": release.layout,
         "columns": columns,

@@ -210,7 +210,7 @@ def test_two_of_three_are_planned(run: Run, folder: Path) -> None:
         (("estimate", "people.csv", "--database", "d.db", "--name", "x"), "--database and --name alone"),
         (("estimate", "--database", "d.db"), "--database and --name alone"),
         (("estimate", "--database", "d.db", "--name", "x"), "d.db: the file does not exist"),
-        (("estimate", "--database", "mysql://h/d", "--name", "x"), "of the kind 'mysql' is not known"),
+        (("estimate", "--database", "mysql://h/d", "--name", "x"), "'mysql' is not a known kind of database"),
         ((*ESTIMATE, "--confidence", "2"), "the confidence is 2"),
         ((*ESTIMATE, "--steps", "0"), "steps is 0"),
         (("estimate", "people.csv", "./people.csv", "--survey", "visits.toml"), "the file is given twice"),
@@ -227,7 +227,7 @@ def test_two_of_three_are_planned(run: Run, folder: Path) -> None:
         (("serve", "no.toml"), "no.toml: the survey does not exist"),
         (("serve", "--token", "short"), "token is not usable"),
         (("serve", "--port", "99999"), "the port is 99999"),
-        (("serve", "--database", ":memory:x://"), "is not known"),
+        (("serve", "--database", ":memory:x://"), "is not a known kind of database"),
         (("serve", "--allow-origin", "*"), "the origin '*' is not a site"),
     ],
 )

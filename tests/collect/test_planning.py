@@ -116,7 +116,7 @@ def test_a_plan_as_a_document() -> None:
         (lambda c: Planner(quantity="mode").error(c, 10), "'mode' cannot be planned"),
         (lambda c: Planner(shares=[0.5, 0.6, -0.1]).error(c, 10), "sum to 1"),
         (lambda c: Planner(shares=[1.0]).error(c, 10), "sum to 1"),
-        (lambda c: Planner(values=[1.0]).error(c, 10), "rising order"),
+        (lambda c: Planner(values=[1.0]).error(c, 10), "ascending order"),
         (lambda c: Planner(confidence=1.0).error(c, 10), "between 0 and 1"),
         (lambda c: Planner().epsilon("geometric", 3, 100, 0.001), "from sampling alone; plan more reports"),
         (lambda c: Planner().epsilon("laplace", 3, 100, 0.001), "from sampling alone; plan more reports"),

@@ -127,9 +127,9 @@ def test_early_stopping_and_smoothing_are_said() -> None:
         ([1, 2, 3], {"confidence": float("nan")}, "between 0 and 1"),
         ([1, 2, 3], {"gap": float("nan")}, "at least 0"),
         ([1, 2, 3], {"steps": 0}, "at least 1"),
-        ([1, 2, 3], {"values": [1, 2]}, "rising order"),
-        ([1, 2, 3], {"values": [1, 3, 2]}, "rising order"),
-        ([1, 2, 3], {"values": ["a", "b", "c"]}, "rising order"),
+        ([1, 2, 3], {"values": [1, 2]}, "ascending order"),
+        ([1, 2, 3], {"values": [1, 3, 2]}, "ascending order"),
+        ([1, 2, 3], {"values": ["a", "b", "c"]}, "ascending order"),
     ],
 )
 def test_what_cannot_be_estimated_is_refused(counts: Any, options: dict[str, Any], sentence: str) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brute_force import small_table
-from sfumato.measures.attacks.belief import revealing
+from sfumato.measures.attacks.belief import revealed_shift
 from sfumato.measures.measure import MEASURES
 from sfumato.measures.verdict import References, Verdict
 from sfumato.methods import Mondrian
@@ -93,7 +93,7 @@ def test_marks_are_the_end_points_unless_a_measure_has_its_own() -> None:
     )
     assert [(mark.value, mark.text) for mark in MEASURES["u_loss"].marks(nowhere)] == [(0.0, "the original table")]
     assert MEASURES["suppressed"].marks(nowhere) == []
-    costs = revealing(overall)[[0, 3]]
+    costs = revealed_shift(overall)[[0, 3]]
     assert [mark.value for mark in MEASURES["p_loss"].marks(nowhere)] == pytest.approx([0, *costs])
 
 

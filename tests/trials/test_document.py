@@ -12,7 +12,7 @@ import pytest
 
 import sfumato
 from brute_force import small_table
-from sfumato.measures.attacks.belief import revealing
+from sfumato.measures.attacks.belief import revealed_shift
 from sfumato.measures.measure import MEASURES
 from sfumato.methods import Anatomy, Mondrian
 from sfumato.trials.frontier import Frontier, frontier
@@ -122,7 +122,7 @@ def test_every_pair_of_measures_has_its_frontier(front: Frontier, written: dict[
 
 def test_scales_give_values_to_hold_on_to(front: Frontier, written: dict[str, Any]) -> None:
     overall = front.table.overall
-    costs = revealing(overall)[overall > 0]
+    costs = revealed_shift(overall)[overall > 0]
     values = [mark["value"] for mark in written["measures"]["p_loss"]["scale"]]
     assert values == pytest.approx([0, costs.min(), costs.max()])
     assert written["measures"]["u_loss"]["scale"] == [

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.collect.survey import Survey, spell_range
+from sfumato.collect.survey import Survey, describe_range
 from sfumato.data.formats import table_bytes
 from sfumato.data.source import read_frame
 from sfumato.errors import DataError, ParameterError
@@ -66,7 +66,7 @@ def _read_codes(file: Path | str, column: str | None, lowest: int, highest: int,
     codes = _encode(raw, lowest, highest, step, where)
     if codes.null_count():
         row = int(codes.is_null().arg_max() or 0)
-        expected = spell_range(lowest, highest, step)
+        expected = describe_range(lowest, highest, step)
         missing = raw[row] is None
         problem = "the value is missing; expected" if missing else f"{str(raw[row])[:MAX_SHOWN]!r} is not"
         raise DataError(f"{where}, row {row + 1}, column {raw.name!r}: {problem} {expected}")

@@ -57,10 +57,10 @@ class Survey:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not NAME.fullmatch(self.name):
             raise ParameterError(
-                f"the name of a survey is {self.name!r}; expected up to 64 small letters, digits and hyphens"
+                f"the name of a survey is {self.name!r}; expected up to 64 lowercase letters, digits and hyphens"
             )
-        if not isinstance(self.question, str) or not _is_sayable(self.question):
-            raise ParameterError(f"the question of {self.name!r} must be a text of 1 to {MAX_QUESTION} characters")
+        if not isinstance(self.question, str) or not _is_valid_question(self.question):
+            raise ParameterError(f"the question of {self.name!r} must be text of 1 to {MAX_QUESTION} characters")
         for key in ("min", "max", "step", "smallest_batch"):
             number = getattr(self, key)
             if isinstance(number, bool) or not isinstance(number, int) or abs(number) > MAX_NUMBER:
@@ -117,7 +117,7 @@ class Survey:
         codes = (given.astype(np.int64) - self.min) // self.step
         wrong = np.flatnonzero((codes < 0) | (codes >= self.size) | (self.min + self.step * codes != given))
         if len(wrong):
-            expected = spell_range(self.min, self.max, self.step)
+            expected = describe_range(self.min, self.max, self.step)
             raise ParameterError(f"the answer {given[wrong[0]]} is not {expected}")
         return self.lowest_report + self.step * self.channel.perturb(codes)
 
@@ -142,7 +142,7 @@ class Survey:
         return cls(**{**spec, "epsilon": exact(spec["epsilon"]), "ends": _parse_end(spec.get("ends"))})
 
 
-def spell_range(lowest: int, highest: int, step: int) -> str:
+def describe_range(lowest: int, highest: int, step: int) -> str:
     """What a number on a grid looks like, in words."""
     return f"a whole number from {lowest} to {highest}" + ("" if step == 1 else f" in steps of {step}")
 
@@ -166,7 +166,7 @@ def read_survey(path: Path | str) -> Survey:
         raise ParameterError(f"{place}: {error}") from error
 
 
-def _is_sayable(question: str) -> bool:
+def _is_valid_question(question: str) -> bool:
     try:
         question.encode()
     except UnicodeEncodeError:

@@ -126,5 +126,5 @@ def check_values(values: ArrayLike | None, size: int) -> NDArray[Any]:
     given = np.asarray(values)
     numeric = np.issubdtype(given.dtype, np.integer) or np.issubdtype(given.dtype, np.floating)
     if given.shape != (size,) or not numeric or not np.isfinite(given).all() or (np.diff(given) <= 0).any():
-        raise ParameterError(f"the values of an axis of {size} must be as many numbers in rising order")
+        raise ParameterError(f"the values of an axis of {size} must be as many numbers in ascending order")
     return given

@@ -26,7 +26,7 @@ EXPECTED = "expected a whole number from 0 to 99"
     [
         ({"id": "x" * 16, "value": True}, f"the value is true or false; {EXPECTED}"),
         ({"id": "x" * 16, "value": 4.0}, f"the value is not a whole number; {EXPECTED}"),
-        ({"id": "x" * 16, "value": "4"}, f"the value is a text; {EXPECTED}"),
+        ({"id": "x" * 16, "value": "4"}, f"the value is a string; {EXPECTED}"),
         ({"id": "x" * 16, "value": [4]}, f"the value is a list; {EXPECTED}"),
         ({"id": "x" * 16, "value": None}, f"the value is missing; {EXPECTED}"),
         ({"id": "x" * 16, "value": 100}, f"the value is 100; {EXPECTED}"),
@@ -144,7 +144,7 @@ def test_a_body_that_never_ends_is_not_waited_for(
         ({"epsilon": 0}, "epsilon"),
         ({"name": "Age!"}, "the name of a survey is 'Age!'"),
         ({"colour": "red"}, "'colour' is not part of a survey"),
-        ({"mechanism": ["geometric"]}, '"mechanism" is a list; expected a text or a number'),
+        ({"mechanism": ["geometric"]}, '"mechanism" is a list; expected a string or a number'),
         ({"question": "\ud800"}, "the survey holds text that is not Unicode"),
     ],
 )

@@ -30,7 +30,7 @@ def test_a_survey_is_added_once(collector: Client) -> None:
     assert (again.status, again.document) == (200, whole)
     other = collector.post("/api/surveys", {**spec, "max": 98}, **ADMIN)
     assert other.status == 409
-    assert other.error == f"there is another survey with the name '{name}'; choose a new name"
+    assert other.error == f"another survey has the name '{name}'; choose a new name"
 
 
 def test_everyone_may_read_a_survey(collector: Client) -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sfumato.collect.collector import serving
-from sfumato.collect.collector.serving import listen, spell
+from sfumato.collect.collector.serving import format_address, listen
 from sfumato.collect.collector.storage import Storage
 from sfumato.errors import ParameterError
 
@@ -150,9 +150,9 @@ def test_a_host_that_is_not_this_machine_is_refused(host: str) -> None:
 
 
 def test_addresses_are_spelled_for_browsers() -> None:
-    assert spell("127.0.0.1", 80) == "http://127.0.0.1:80"
-    assert spell("::1", 80) == "http://[::1]:80"
-    assert spell("0.0.0.0", 80) == f"http://{socket.gethostname()}:80"
+    assert format_address("127.0.0.1", 80) == "http://127.0.0.1:80"
+    assert format_address("::1", 80) == "http://[::1]:80"
+    assert format_address("0.0.0.0", 80) == f"http://{socket.gethostname()}:80"
 
 
 def test_a_survey_is_read_without_the_libraries_of_the_collector() -> None:

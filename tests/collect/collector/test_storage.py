@@ -47,7 +47,7 @@ def test_a_survey_is_stored_once(storage: Storage) -> None:
     assert found is not None
     assert found.spec() == SURVEY.spec()
     other = Survey(name="age", question="How old is he?", min=0, max=99, epsilon=0.5)
-    with pytest.raises(ConflictError, match="another survey with the name 'age'"):
+    with pytest.raises(ConflictError, match="another survey has the name 'age'"):
         storage.add_survey(other)
     assert [(survey.question, reports) for survey, reports in storage.surveys()] == [("How old are you?", 0)]
 
@@ -212,10 +212,10 @@ def test_commits_wait_for_the_disk(tmp_path: Path) -> None:
     ("database", "sentence"),
     [
         ("", "the database has no name; expected the path of a file"),
-        ("mysql://somewhere/age", "a database of the kind 'mysql' is not known; expected the path of a file"),
-        ("postgresql+asyncpg://somewhere/age", "a database of the kind 'postgresql+asyncpg' is not known"),
-        ("sqlite://", "reports need a database that stays"),
-        ("sqlite:///:memory:", "reports need a database that stays"),
+        ("mysql://somewhere/age", "'mysql' is not a known kind of database; expected the path of a file"),
+        ("postgresql+asyncpg://somewhere/age", "'postgresql+asyncpg' is not a known kind of database"),
+        ("sqlite://", "reports need a persistent database"),
+        ("sqlite:///:memory:", "reports need a persistent database"),
         ("postgresql://me:secret@somewhere:port/age", "the address of the database cannot be read"),
     ],
 )

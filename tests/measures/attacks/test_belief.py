@@ -13,7 +13,7 @@ import sfumato.measures.attacks.belief as belief
 from brute_force import ReleaseCase, accuracy, as_box, jensen_shannon, looked_up, made_of, releases, table_shares
 from brute_force import total_variation as moved
 from sfumato.measures.attacks import BeliefShift
-from sfumato.measures.attacks.belief import revealing
+from sfumato.measures.attacks.belief import revealed_shift
 from sfumato.privacy.distances import jensen_shannon as natural
 from sfumato.release import Release
 from strategies import AxisCase, SchemaCase, TableCase
@@ -115,12 +115,12 @@ def test_people_count_by_their_rows_not_by_their_points() -> None:
     check(exact)
     found = BeliefShift().run(case.table, exact.release)
     assert found["guessed_right"] == 1.0
-    by_points = np.mean(revealing(case.table.overall)[:2])
+    by_points = np.mean(revealed_shift(case.table.overall)[:2])
     assert found["mean_p_loss"] != pytest.approx(by_points, abs=1e-3)
 
 
 def test_revealing_a_value_costs_what_the_paper_prints(adult) -> None:
     """li2009: 0.692 for Armed-Forces and 0.488 for Craft-repair, to the three digits printed."""
-    cost = dict(zip(adult.schema.sensitive.labels, revealing(adult.overall), strict=True))
+    cost = dict(zip(adult.schema.sensitive.labels, revealed_shift(adult.overall), strict=True))
     assert cost["Armed-Forces"] == pytest.approx(0.692, abs=5e-4)
     assert cost["Craft-repair"] == pytest.approx(0.488, abs=5e-4)

@@ -376,15 +376,15 @@ VOTES = tree_of(  # Quinlan's votes of Congress: leaves (6), (9) and (1) under a
 
 def test_pruning_as_c4_5_does(monkeypatch: pytest.MonkeyPatch) -> None:
     """The subtree expects 6·0.206 + 9·0.143 + 1·0.750 = 3.27 errors, a leaf 16·0.157: it is pruned."""
-    assert learners.pruned_predictions(VOTES).tolist() == [0, 0, 0, 0, 0]
+    assert learners.prune(VOTES).tolist() == [0, 0, 0, 0, 0]
     monkeypatch.setattr(learners, "CONFIDENCE", 0.9)  # Someone who hopes for the best keeps it.
-    assert learners.pruned_predictions(VOTES).tolist() == [0, 0, 0, 0, 1]
+    assert learners.prune(VOTES).tolist() == [0, 0, 0, 0, 1]
 
 
 def test_pruning_keeps_what_is_worth_it() -> None:
     """Two hundred rows against as many stay apart; six undecided ones below the second do not."""
     tree = tree_of((1, 2, [203, 197]), (-1, -1, [199, 1]), (3, 4, [4, 196]), (-1, -1, [3, 3]), (-1, -1, [1, 193]))
-    assert learners.pruned_predictions(tree).tolist() == [0, 0, 1, 1, 1]
+    assert learners.prune(tree).tolist() == [0, 0, 1, 1, 1]
 
 
 def test_c4_5_prunes_noise_that_id3_learns() -> None:

@@ -60,14 +60,14 @@ def parse_database(database: Path | str) -> URL:
     if scheme in ("postgres", "postgresql"):
         scheme = "postgresql+psycopg"
     if scheme not in ("sqlite", "postgresql+psycopg"):
-        raise ParameterError(f"a database of the kind {scheme!r} is not known; {EXPECTED}")
+        raise ParameterError(f"{scheme!r} is not a known kind of database; {EXPECTED}")
     try:
         url = sa.make_url(f"{scheme}://{rest}")
     except (SQLAlchemyError, ValueError) as error:
         # The address is not repeated: it may hold a password.
         raise ParameterError(f"the address of the database cannot be read; {EXPECTED}") from error
     if scheme == "sqlite" and (not url.database or url.database.startswith((":memory:", "file:")) or url.host):
-        raise ParameterError(f"reports need a database that stays; {EXPECTED}")
+        raise ParameterError(f"reports need a persistent database; {EXPECTED}")
     if scheme != "sqlite":
         refuse_missing("psycopg")
     return url
@@ -135,10 +135,10 @@ def translate_errors(url: URL) -> Iterator[None]:
         yield
     except SQLAlchemyError as error:
         reason = str(getattr(error, "orig", None) or error).strip().partition("\n")[0] or type(error).__name__
-        raise UnavailableError(f"the database {spell(url)} cannot be used ({reason})") from error
+        raise UnavailableError(f"the database {format_url(url)} cannot be used ({reason})") from error
 
 
-def spell(url: URL) -> str:
+def format_url(url: URL) -> str:
     """A database as people write it."""
     if url.get_backend_name() == "sqlite":
         return str(url.database)

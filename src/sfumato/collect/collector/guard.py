@@ -58,7 +58,7 @@ class Guard:
         except ClientDisconnect:
             pass
         except Exception as error:
-            log.error("the collector failed: %s", _place(error))
+            log.error("the collector failed: %s", _locate(error))
             if not sent:
                 answer = JSONResponse({"error": "the collector failed; try again later"}, 500)
                 await answer(scope, receive, send_guarded)
@@ -79,7 +79,7 @@ class PublicCalls:
         await next(open_to_others, self.app)(scope, receive, send)
 
 
-def _place(error: Exception) -> str:
+def _locate(error: Exception) -> str:
     """The kind of an error and where it arose; not its message, which may repeat what somebody sent."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__} in {last.name}, line {last.lineno} of {last.filename.rpartition('/')[2]}"

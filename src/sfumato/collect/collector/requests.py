@@ -10,7 +10,7 @@ from typing import Any
 from fastapi import Request
 
 from sfumato.collect.collector.storage import Report
-from sfumato.collect.survey import Survey, spell_range
+from sfumato.collect.survey import Survey, describe_range
 from sfumato.errors import ParameterError
 
 MAX_BODY = 2**20
@@ -21,7 +21,7 @@ ID = re.compile(r"[A-Za-z0-9_-]{16,64}")
 ID_EXPECTED = "16 to 64 letters, digits, hyphens and underscores"
 SHAPE = 'expected {"id": …, "value": …} or {"reports": [{"id": …, "value": …}, …]}'
 MAX_SHOWN = 40
-KINDS = {bool: "true or false", float: "not a whole number", str: "a text", list: "a list", dict: "an object"}
+KINDS = {bool: "true or false", float: "not a whole number", str: "a string", list: "a list", dict: "an object"}
 
 
 class RefusedError(Exception):
@@ -77,7 +77,7 @@ def parse_survey(document: Any) -> Survey:
         raise RefusedError(400, "the survey holds text that is not Unicode") from error
     for key, value in document.items() if isinstance(document, dict) else ():
         if isinstance(value, list | dict):
-            raise RefusedError(400, f"{shown(key)} is {KINDS[type(value)]}; expected a text or a number")
+            raise RefusedError(400, f"{quote(key)} is {KINDS[type(value)]}; expected a string or a number")
     try:
         return Survey.parse(document)
     except ParameterError as error:
@@ -88,43 +88,43 @@ def parse_reports(document: Any, survey: Survey) -> list[Report]:
     """The reports of a request, one or a batch, each checked against the survey."""
     batch = document.get("reports") if isinstance(document, dict) and set(document) == {"reports"} else None
     if batch is None:
-        return [_Form(survey).parse("the report", document)]
+        return [_ReportParser(survey).parse("the report", document)]
     if not isinstance(batch, list):
         raise RefusedError(400, f"the reports are {KINDS.get(type(batch), 'a number')}; {SHAPE}")
     if not 0 < len(batch) <= MAX_BATCH:
         raise RefusedError(400, f"the request holds {len(batch):,} reports; expected from 1 to {MAX_BATCH:,}")
-    form = _Form(survey)
-    return [form.parse(f"report {number}", report) for number, report in enumerate(batch, start=1)]
+    parser = _ReportParser(survey)
+    return [parser.parse(f"report {number}", report) for number, report in enumerate(batch, start=1)]
 
 
-class _Form:
+class _ReportParser:
     """What a report of a survey looks like."""
 
     def __init__(self, survey: Survey) -> None:
         self.values = range(survey.lowest_report, survey.highest_report + 1, survey.step)
-        self.expected = f"expected {spell_range(survey.lowest_report, survey.highest_report, survey.step)}"
+        self.expected = f"expected {describe_range(survey.lowest_report, survey.highest_report, survey.step)}"
 
     def parse(self, which: str, report: Any) -> Report:
         if not isinstance(report, dict):
             raise RefusedError(400, f"{which} is not an object; {SHAPE}")
         for key in report:
             if key not in ("id", "value"):
-                raise RefusedError(400, f"{which}: {shown(key)} is not part of a report; expected id and value alone")
+                raise RefusedError(400, f"{which}: {quote(key)} is not part of a report; expected id and value alone")
         for key in ("id", "value"):
             if key not in report:
                 raise RefusedError(400, f"{which} has no {key}; {SHAPE}")
         key, value = report["id"], report["value"]
         if not isinstance(key, str) or not ID.fullmatch(key):
-            raise RefusedError(400, f"{which}: the id is {shown(key)}; expected {ID_EXPECTED}")
+            raise RefusedError(400, f"{which}: the id is {quote(key)}; expected {ID_EXPECTED}")
         if type(value) is not int:
             kind = "missing" if value is None else KINDS[type(value)]
             raise RefusedError(400, f"{which}: the value is {kind}; {self.expected}")
         if value not in self.values:
-            raise RefusedError(400, f"{which}: the value is {shown(value)}; {self.expected}")
+            raise RefusedError(400, f"{which}: the value is {quote(value)}; {self.expected}")
         return Report(key, value)
 
 
-def shown(value: Any) -> str:
+def quote(value: Any) -> str:
     """A value as it was sent, in ASCII and not at any length."""
     text = json.dumps(value)
     return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…"

@@ -112,7 +112,7 @@ def serve(
         server = make_server(app, listener)
         with stop_at_signals(server):
             if listening:
-                listening(spell(host, listener.getsockname()[1]))
+                listening(format_address(host, listener.getsockname()[1]))
             server.run(sockets=[listener])
 
 
@@ -150,7 +150,7 @@ def listen(host: str, port: int) -> Listener:
     return listener
 
 
-def spell(host: str, port: int) -> str:
+def format_address(host: str, port: int) -> str:
     """The address that browsers reach the server at."""
     name = socket.gethostname() if host in ANYWHERE else f"[{host}]" if ":" in host else host
     return f"http://{name}:{port}"

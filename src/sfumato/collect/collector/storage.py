@@ -25,10 +25,10 @@ from sfumato.collect.collector.database import (
     REPORTS,
     SURVEYS,
     begin_write,
+    format_url,
     open_engine,
     parse_database,
     refuse_absent,
-    spell,
     translate_errors,
 )
 from sfumato.collect.survey import Survey
@@ -74,7 +74,7 @@ class Storage:
         return cls(database)
 
     def __str__(self) -> str:
-        return spell(self._url)
+        return format_url(self._url)
 
     def close(self) -> None:
         """Give up all connections."""
@@ -89,7 +89,7 @@ class Storage:
                 return True
         stored = self.survey(survey.name)
         if stored is None or stored.spec() != survey.spec():
-            raise ConflictError(f"there is another survey with the name {survey.name!r}; choose a new name")
+            raise ConflictError(f"another survey has the name {survey.name!r}; choose a new name")
         return False
 
     def survey(self, name: str) -> Survey | None:
@@ -114,7 +114,7 @@ class Storage:
     def add_reports(self, survey: str, reports: Iterable[Report]) -> Receipt:
         """Count the reports of a batch that are new, durably; an id with another value refuses all of it."""
         sent = list(reports)
-        values = _by_id(sent)
+        values = _index_by_id(sent)
         with translate_errors(self._url), self._turn, begin_write(self._engine) as connection:
             new = self._insert(connection, survey, values)
             _refuse_changed(connection, survey, values, values.keys() - new)
@@ -153,7 +153,7 @@ class Storage:
         return counts
 
 
-def _by_id(reports: Iterable[Report]) -> dict[str, int]:
+def _index_by_id(reports: Iterable[Report]) -> dict[str, int]:
     """The values by their ids; an id may be sent twice, with one value."""
     values: dict[str, int] = {}
     for key, value in reports:

@@ -21,14 +21,14 @@ from sfumato.privacy.distances import jensen_shannon, shares, total_variation
 from sfumato.release import Release
 
 
-def revealing(overall: NDArray[np.int64]) -> NDArray[np.float64]:
+def revealed_shift(overall: NDArray[np.int64]) -> NDArray[np.float64]:
     """The belief shift of a person whose value becomes known for certain, for each sensitive value."""
     return jensen_shannon(np.eye(len(overall)), shares(overall))
 
 
 def _range_of_revealing(references: References) -> tuple[float, float]:
     """The belief shift when the commonest value and when the rarest value is revealed."""
-    revealed = revealing(references.overall)[references.overall > 0]
+    revealed = revealed_shift(references.overall)[references.overall > 0]
     return float(revealed.min()), float(revealed.max())
 
 

@@ -67,7 +67,7 @@ class LargePopulations(Workload):
 
         def find() -> tuple[Boxes, NDArray[np.int64]]:
             spans, histograms = [], []
-            for region, members in self._extended((), np.arange(len(table.points)), table):
+            for region, members in self._extend((), np.arange(len(table.points)), table):
                 spans.append(region)
                 histograms.append(table.histograms[members].sum(axis=0))
             if not spans:
@@ -77,7 +77,7 @@ class LargePopulations(Workload):
         found: tuple[Boxes, NDArray[np.int64]] = table.remember(self, find)
         return found
 
-    def _extended(
+    def _extend(
         self, region: tuple[Span, ...], members: NDArray[np.int64], table: Table
     ) -> Iterator[tuple[tuple[Span, ...], NDArray[np.int64]]]:
         """Every large population that starts as `region` does, the one without any condition left out."""
@@ -87,12 +87,12 @@ class LargePopulations(Workload):
                 yield region, members
             return
         axis = table.schema.quasi[position]
-        yield from self._extended((*region, axis.everything), members, table)
+        yield from self._extend((*region, axis.everything), members, table)
         codes = table.points[members, position]
         needed = math.ceil(self.support * table.n - ROUNDING)
         for span in _large_nodes(axis, codes, table.weights[members], needed):
             inside = (codes >= span.lo) & (codes <= span.hi) | ((codes < 0) & span.missing)
-            yield from self._extended((*region, span), members[inside], table)
+            yield from self._extend((*region, span), members[inside], table)
 
 
 def _large_nodes(axis: Axis, codes: NDArray[np.int32], weights: NDArray[np.int64], needed: float) -> Iterator[Span]:

@@ -58,7 +58,7 @@ def require_library() -> None:
 def _c45(examples: Examples, seed: int) -> Predictor:
     share = min(MIN_LEAF * (1 - ROUNDING) / examples.weights.sum(), 0.5)
     tree = _grow_tree(examples, seed, min_weight_fraction_leaf=share)
-    prediction = tree.classes_[pruned_predictions(tree.tree_)]
+    prediction = tree.classes_[prune(tree.tree_)]
     return lambda features: np.asarray(prediction[tree.apply(features)])
 
 
@@ -74,7 +74,7 @@ def _grow_tree(examples: Examples, seed: int, **settings: float) -> Any:
     return tree.fit(examples.features, examples.classes, sample_weight=examples.weights)
 
 
-def pruned_predictions(tree: Any) -> NDArray[np.int64]:
+def prune(tree: Any) -> NDArray[np.int64]:
     """For every node, the class (by number) that the tree predicts there once it is pruned.
 
     From the leaves up, a subtree gives way to a leaf that is expected to make at most `SLACK` more errors. Of N rows

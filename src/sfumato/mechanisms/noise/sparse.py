@@ -92,7 +92,7 @@ def _check(
     if len(cells) != len(counts) or (len(cells) and not 0 <= cells[0] <= cells[-1] < domain_size):
         raise ParameterError("every cell of the domain that is listed needs a count")
     if (np.diff(cells) <= 0).any():
-        raise ParameterError("cells must be listed once each, in rising order")
+        raise ParameterError("cells must be listed once each, in ascending order")
     if expected_empty(domain_size, threshold, epsilon) > MAX_EXPECTED:
         raise ParameterError(
             f"with a threshold of {threshold}, more than {MAX_EXPECTED:,} of {domain_size:,} cells are expected"

@@ -7,14 +7,14 @@ const MIN_LABEL_GAP = 6;
 const LABEL_MARGIN = 1;
 
 export function make(tag, attributes = {}, ...children) {
-  return filled(document.createElement(tag), attributes, children);
+  return fill(document.createElement(tag), attributes, children);
 }
 
 export function shape(tag, attributes = {}, ...children) {
-  return filled(document.createElementNS(SVG, tag), attributes, children);
+  return fill(document.createElementNS(SVG, tag), attributes, children);
 }
 
-function filled(made, attributes, children) {
+function fill(made, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
   made.append(...children);
   return made;
@@ -103,7 +103,7 @@ export function percent(share, scale = share) {
 }
 
 // Draws now, and again whenever the width changes.
-export function redrawn(holder, draw) {
+export function redrawOnResize(holder, draw) {
   let width = 0;
   new ResizeObserver(() => {
     if (holder.clientWidth && holder.clientWidth !== width) draw((width = holder.clientWidth));

@@ -1,6 +1,6 @@
 // A results document as figures, charts, a table and a file.
 
-import { count, fixed, frame, bars, make, percent, redrawn, shape, whole } from "./chart.js";
+import { count, fixed, frame, bars, make, percent, redrawOnResize, shape, whole } from "./chart.js";
 import { element, spellEpsilon } from "./page.js";
 
 const HEIGHT = 260;
@@ -25,7 +25,7 @@ export function showResults(document, survey) {
   showTrust(survey);
   showTable();
   if (!first) return draw();
-  redrawn(element("shares"), draw);
+  redrawOnResize(element("shares"), draw);
   element("download").addEventListener("click", download);
   for (const id of ["shares", "cdf"]) {
     element(id).addEventListener("pointermove", (event) => point(event, id));
@@ -34,7 +34,7 @@ export function showResults(document, survey) {
 }
 
 // As many decimals as the interval is sure of, and one more.
-function rounded({ value, low, high }) {
+function roundToInterval({ value, low, high }) {
   const width = high - low;
   const digits = width > 0 ? Math.max(0, Math.min(6, 1 - Math.floor(Math.log10(width)))) : 2;
   return [value, low, high].map((one) => one.toFixed(digits));
@@ -44,7 +44,7 @@ const sureness = () => percent(results.confidence);
 const confidence = () => `with ${sureness()} confidence`;
 
 function showFigures() {
-  const [mean, low, high] = rounded(results.mean);
+  const [mean, low, high] = roundToInterval(results.mean);
   element("mean").textContent = mean;
   element("mean-interval").textContent = `${low} to ${high}`;
   results.quantiles.forEach((quantile, i) => {

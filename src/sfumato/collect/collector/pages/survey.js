@@ -1,7 +1,7 @@
 // The participant's page: asks, shows what the noise does, sends the noisy number and says what was sent.
 
 import { answer, AnswerError, codeOf, rangeOf, refusal, remembered, sendAgain, sizeOf } from "./answer.js";
-import { bars, frame, make, redrawn, shape, whole, write } from "./chart.js";
+import { bars, frame, make, redrawOnResize, shape, whole, write } from "./chart.js";
 import { chances, protection } from "./noise.js";
 import { element, say, spellEpsilon, surveyName } from "./page.js";
 
@@ -31,7 +31,7 @@ function begin(found) {
   survey = found;
   document.title = survey.question;
   element("question").textContent = survey.question;
-  element("claim").textContent = `${capitalized(survey.claim)}.`;
+  element("claim").textContent = `${capitalize(survey.claim)}.`;
   element("epsilon").textContent = spellEpsilon(survey);
   recall();
   if (survey.mechanism !== "geometric") {
@@ -49,7 +49,7 @@ function offer() {
   Object.assign(element("value"), { min, max, step, inputMode: min < 0 ? "text" : "numeric" });
   element("range").textContent = min === max
     ? `Only ${min} can be answered: whatever is sent says no more than that somebody took part.`
-    : `${capitalized(rangeOf(survey))}${step > 1 ? "; round to the nearest" : ""}.`;
+    : `${capitalize(rangeOf(survey))}${step > 1 ? "; round to the nearest" : ""}.`;
   element("picture-holder").hidden = min === max;
   element("form").hidden = false;
   element("form").addEventListener("submit", (event) => {
@@ -63,10 +63,10 @@ function offer() {
     element("value").removeAttribute("aria-invalid");
     draw();
   });
-  redrawn(element("picture"), draw);
+  redrawOnResize(element("picture"), draw);
 }
 
-const capitalized = (text) => `${text[0].toUpperCase()}${text.slice(1)}`;
+const capitalize = (text) => `${text[0].toUpperCase()}${text.slice(1)}`;
 const typed = () => (element("value").value.trim() === "" ? NaN : Number(element("value").value));
 
 async function send(work) {

@@ -22,7 +22,7 @@ from sfumato.mechanisms.dirichlet.disclosure import threshold
         ({"epsilon": 1.0}, "delta is 0.0; expected a number above 0"),
         ({"epsilon": 1.0, "delta": 1.0}, "delta is 1.0; expected"),
         ({"epsilon": 1.0, "delta": math.nan}, "delta is nan; expected"),
-        ({"epsilon": 1.0, "delta": 0.1, "rule": "best"}, "'best' is not a way to calibrate; choose pure, reference"),
+        ({"epsilon": 1.0, "delta": 0.1, "rule": "best"}, "rule is 'best'; expected one of pure, reference"),
         ({"epsilon": 1.0, "delta": 0.1, "rule": "pure"}, "the pure rule promises epsilon alone"),
         ({"epsilon": 1.09, "delta": 0.1, "rule": "reference"}, "above ln 3 = 1.0986"),
         ({"epsilon": 1.2, "delta": 0.5, "rule": "reference", "reject": True}, "above ln 3 = 1.0986"),

@@ -9,6 +9,7 @@ from typing import ClassVar
 from sfumato.data import Table
 from sfumato.errors import DataError
 from sfumato.measures.measurement import Measure
+from sfumato.parameters import check_parameters
 from sfumato.release import Release
 
 
@@ -17,6 +18,9 @@ class Assessment(ABC):
     """Something done with a release, measured against its table."""
 
     measures: ClassVar[tuple[Measure, ...]]
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
 
     @abstractmethod
     def run(self, table: Table, release: Release) -> dict[str, float]:

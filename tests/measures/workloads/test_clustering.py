@@ -282,11 +282,11 @@ def test_a_column_may_already_be_called_cluster() -> None:
 
 
 def test_parameters_out_of_range_are_refused() -> None:
-    with pytest.raises(ParameterError, match="clusters is 1; expected at least 2"):
+    with pytest.raises(ParameterError, match="clusters is 1; expected a whole number of at least 2"):
         MatchPoint(clusters=1)
     with pytest.raises(ParameterError, match="clusters is 0; expected at least 2"):
         cluster_labels(small_table(), 0)
-    with pytest.raises(ParameterError, match="counts is 'noisy'; expected published or true"):
+    with pytest.raises(ParameterError, match="counts is 'noisy'; expected one of published, true"):
         MatchPoint(counts="noisy")  # type: ignore[arg-type]
     (measure,) = MatchPoint.measures
     assert (measure.name, measure.direction, measure.highest) == ("match_point", "higher", 1.0)

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from sfumato.data import Table
-from sfumato.errors import ParameterError
 from sfumato.measures.base import Attack
 from sfumato.measures.measurement import Measure
 from sfumato.measures.verdict import Grade, References, grade
+from sfumato.parameters import parameter
 from sfumato.privacy.distances import shares
 from sfumato.release import Release
 
@@ -40,7 +40,7 @@ def _signed(change: float) -> str:
 class NaiveBayes(Attack):
     """Guess with a naive Bayes classifier; `confident` is the share of people counted as surest guesses."""
 
-    confident: float = 0.1
+    confident: float = parameter(default=0.1, help="the share of surest guesses", above=0, maximum=1)
 
     measures: ClassVar[tuple[Measure, ...]] = (
         Measure("breach", "Breach increase", "privacy", "lower", "ratio", lowest=-1.0).describe(
@@ -55,10 +55,6 @@ class NaiveBayes(Attack):
             "confident_guesses", "Surest guesses right", "privacy", "lower", "share of people", highest=1.0
         ).describe("Among the tenth of people the adversary is surest about, the share guessed right."),
     )
-
-    def __post_init__(self) -> None:
-        if not 0 < self.confident <= 1:
-            raise ParameterError(f"confident is {self.confident!r}; expected a share above 0")
 
     def run(self, table: Table, release: Release) -> dict[str, float]:
         beliefs = self.beliefs(release, table.points)

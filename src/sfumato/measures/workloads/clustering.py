@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from sfumato.measures.base import Workload
 from sfumato.measures.measurement import Measure
 from sfumato.measures.workloads.features import heaviest_holder, mean_features
 from sfumato.measures.workloads.learners import require_library
+from sfumato.parameters import parameter
 from sfumato.release import Release
 from sfumato.release.boxes import Boxes
 from sfumato.schema import Axis, Schema
@@ -45,8 +46,8 @@ class MatchPoint(Workload):
     >>> measured = sf.measure(table, sf.Mondrian(k=5).publish(table), [sf.MatchPoint(clusters=2)])
     """
 
-    clusters: int = 2
-    counts: Counts = "published"
+    clusters: int = parameter(default=2, help="how many clusters", minimum=2)
+    counts: Counts = parameter(default="published", help="what boxes weigh")
 
     measures: ClassVar[tuple[Measure, ...]] = (
         Measure("match_point", "Match Point (clustering)", "utility", "higher", "share of pairs", highest=1.0).describe(
@@ -54,11 +55,6 @@ class MatchPoint(Workload):
             "together in both, or apart in both."
         ),
     )
-
-    def __post_init__(self) -> None:
-        _expect_clusters(self.clusters)
-        if self.counts not in get_args(Counts):
-            raise ParameterError(f"counts is {self.counts!r}; expected published or true")
 
     def run(self, table: Table, release: Release) -> dict[str, float]:
         raw, published = clusters_of_points(table, self.clusters), self.published_clusters(table, release)

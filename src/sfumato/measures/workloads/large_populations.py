@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.data import Table
-from sfumato.errors import ParameterError
 from sfumato.measures.base import Workload
 from sfumato.measures.measurement import Measure
 from sfumato.measures.verdict import Grade, References, grade
+from sfumato.parameters import parameter
 from sfumato.privacy.distances import jensen_shannon, shares
 from sfumato.release import Release
 from sfumato.release.boxes import Boxes
@@ -38,7 +38,7 @@ class LargePopulations(Workload):
     """The mean over all populations with a share of at least `support` of the Jensen-Shannon divergence between
     their true and their estimated sensitive attribute."""
 
-    support: float = 0.05
+    support: float = parameter(default=0.05, help="the least share of a large population", above=0, maximum=1)
 
     measures: ClassVar[tuple[Measure, ...]] = (
         Measure(
@@ -49,10 +49,6 @@ class LargePopulations(Workload):
             judge=_judge,
         ),
     )
-
-    def __post_init__(self) -> None:
-        if not 0 < self.support <= 1:
-            raise ParameterError(f"support is {self.support!r}; expected a share above 0")
 
     def run(self, table: Table, release: Release) -> dict[str, float]:
         regions, truth = self.populations(table)

@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.data import Table
-from sfumato.errors import DataError, ParameterError
+from sfumato.errors import DataError
 from sfumato.measures.base import Workload, expect_same_axes
 from sfumato.measures.measurement import Measure
 from sfumato.measures.workloads.features import heaviest_holder, mean_features, points_inside
 from sfumato.measures.workloads.learners import Examples, Learner, learn
 from sfumato.measures.workloads.training_set import TrainingSet
+from sfumato.parameters import check_parameters, parameter
 from sfumato.release import Release
 from sfumato.release.boxes import Boxes
 
@@ -57,13 +58,12 @@ class Learning:
     >>> found = sf.Learning().accuracy(train, sf.Mondrian(k=5).publish(train), test)
     """
 
-    learner: Learner = "c4.5"
-    presentation: Presentation = "drawn"
+    learner: Learner = parameter(default="c4.5", help="what learns")
+    presentation: Presentation = parameter(default="drawn", help="how a release is presented")
     seed: int = 1
 
     def __post_init__(self) -> None:
-        _expect_one_of("learner", self.learner, get_args(Learner))
-        _expect_one_of("presentation", self.presentation, get_args(Presentation))
+        check_parameters(self)
 
     def accuracy(self, train: Table, release: Release, test: Table) -> Accuracies:
         """How well a release of `train` predicts the classes of `test`."""
@@ -118,11 +118,6 @@ def _generalize(points: Boxes, holder: NDArray[np.int64], boxes: Boxes) -> Boxes
 
 def _accuracy(test: Table, predicted: NDArray[np.int64]) -> float:
     return float(test.histograms[np.arange(len(predicted)), predicted].sum() / test.n)
-
-
-def _expect_one_of(name: str, given: str, kinds: tuple[str, ...]) -> None:
-    if given not in kinds:
-        raise ParameterError(f"{name} is {given!r}; expected one of {', '.join(kinds)}")
 
 
 def _measures_of(learner: Learner, title: str) -> Iterator[Measure]:
@@ -191,8 +186,7 @@ class HeldOut(Workload):
 
     def __post_init__(self) -> None:
         for learner in self.learners:
-            _expect_one_of("learner", learner, get_args(Learner))
-        _expect_one_of("presentation", self.presentation, get_args(Presentation))
+            Learning(learner=learner, presentation=self.presentation)
 
     def run(self, table: Table, release: Release) -> dict[str, float]:
         values: dict[str, float] = {}

@@ -9,11 +9,11 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.data import Table
-from sfumato.errors import ParameterError
 from sfumato.measures.base import Workload
 from sfumato.measures.measurement import Measure
 from sfumato.measures.verdict import Grade, References, grade
 from sfumato.measures.workloads.queries import Queries, draw
+from sfumato.parameters import parameter
 from sfumato.release import Release
 
 
@@ -28,7 +28,7 @@ def _judge_error(value: float, references: References) -> tuple[Grade, str]:
 class HalfDomainCounts(Workload):
     """`count` queries for a random range over half of the domain of every attribute, the sensitive one too."""
 
-    count: int = 2_000
+    count: int = parameter(default=2_000, help="how many queries", minimum=1)
     seed: int = 1
 
     measures: ClassVar[tuple[Measure, ...]] = (
@@ -38,9 +38,6 @@ class HalfDomainCounts(Workload):
             judge=_judge_error,
         ),
     )
-
-    def __post_init__(self) -> None:
-        _expect_queries(self.count)
 
     def run(self, table: Table, release: Release) -> dict[str, float]:
         errors = self.queries(table).relative_errors(release)
@@ -60,9 +57,9 @@ class ConjunctiveCounts(Workload):
     Together the conditions select a share `selectivity` of the domain, the same share of each attribute.
     """
 
-    count: int = 1_000
-    dimensions: int = 4
-    selectivity: float = 0.05
+    count: int = parameter(default=1_000, help="how many queries", minimum=1)
+    dimensions: int = parameter(default=4, help="how many quasi-identifiers have a condition", minimum=1)
+    selectivity: float = parameter(default=0.05, help="the share of the domain selected", above=0, maximum=1)
     seed: int = 2
 
     measures: ClassVar[tuple[Measure, ...]] = (
@@ -71,13 +68,6 @@ class ConjunctiveCounts(Workload):
             "quasi-identifiers and the sensitive attribute."
         ),
     )
-
-    def __post_init__(self) -> None:
-        _expect_queries(self.count)
-        if self.dimensions < 1:
-            raise ParameterError(f"dimensions is {self.dimensions!r}; expected at least 1")
-        if not 0 < self.selectivity <= 1:
-            raise ParameterError(f"selectivity is {self.selectivity!r}; expected a share above 0")
 
     def run(self, table: Table, release: Release) -> dict[str, float]:
         errors = self.queries(table).relative_errors(release)
@@ -98,8 +88,3 @@ class ConjunctiveCounts(Workload):
 
         queries: Queries = table.remember(self, lambda: draw(table, self.count, self.seed, lengths))
         return queries
-
-
-def _expect_queries(count: int) -> None:
-    if count < 1:
-        raise ParameterError(f"count is {count!r}; expected at least 1 query")

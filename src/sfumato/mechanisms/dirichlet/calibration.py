@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from math import exp, expm1, inf, isfinite, log, log1p
-from typing import Literal, NoReturn, get_args
+from typing import Literal, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,13 +21,13 @@ from sfumato.compiled import compiled
 from sfumato.errors import ParameterError, UnsatisfiableError
 from sfumato.mechanisms.dirichlet.disclosure import disclosure_bound, shrinking_factor
 from sfumato.mechanisms.dirichlet.prior import MAX_MASS, UNIT, PriorShape, round_masses
+from sfumato.parameters import check_parameters, parameter
 
 Rule = Literal["pure", "reference", "exact", "file"]
-RULES: tuple[Rule, ...] = get_args(Rule)
 BISECTIONS = 24
 DOUBLINGS = 60
 THREADS = 2
-MAX_EPSILON = 50.0
+MAX_EPSILON = 50
 MAX_ALPHA = MAX_MASS / UNIT
 
 
@@ -39,17 +39,13 @@ class Promise:
     'exact'
     """
 
-    epsilon: float
+    epsilon: float = parameter(help="what a draw may cost", above=0, maximum=MAX_EPSILON)
     delta: float = 0.0
-    rule: Rule = "exact"
+    rule: Rule = parameter(default="exact", help="how the prior is calibrated")
     reject: bool = False
 
     def __post_init__(self) -> None:
-        epsilon, most = self.epsilon, f"{MAX_EPSILON:g}"
-        if isinstance(epsilon, bool) or not isinstance(epsilon, int | float) or not 0 < epsilon <= MAX_EPSILON:
-            raise ParameterError(f"epsilon is {epsilon!r}; expected a number above 0 and at most {most}")
-        if self.rule not in RULES:
-            raise ParameterError(f"{self.rule!r} is not a way to calibrate; choose {', '.join(RULES)}")
+        check_parameters(self)
         if self.rule == "pure":
             if self.delta:
                 raise ParameterError("the pure rule promises epsilon alone; leave delta out")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -137,6 +140,23 @@ def test_an_interrupt_ends_the_processes_and_keeps_what_they_found(
     frontier(table, SOME, folder=tmp_path, workers=2)
     assert len(ids(tmp_path, table)) == len(set(ids(tmp_path, table))) == 8
     assert running == [False, False]
+
+
+def test_an_interrupt_while_processes_start_leaves_none(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[Any] = []
+
+    class Interrupted(runner.ProcessPoolExecutor):  # type: ignore[misc]
+        def _adjust_process_count(self) -> None:
+            super()._adjust_process_count()
+            started.extend(self._processes.values())
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.2)
+
+    monkeypatch.setattr(runner, "ProcessPoolExecutor", Interrupted)
+    monkeypatch.setattr(runner, "WORTH_PROCESSES", 0)
+    with pytest.raises(KeyboardInterrupt):
+        frontier(table, SOME, workers=2)
+    assert [process.is_alive() for process in started] == [False, False]
 
 
 def test_trials_of_another_table_are_not_taken_over(table: Table, tmp_path: Path) -> None:

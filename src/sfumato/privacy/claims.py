@@ -290,11 +290,8 @@ class LocalDP(PureDP):
         ]
 
     def sentence(self) -> str:
-        near = (
-            ""
-            if self.per_step is None
-            else f"; values that are d steps apart, by a factor of at most e^({self.per_step:.12g} d)"
-        )
+        near = "; values that are d steps apart, by a factor of at most "
+        near = "" if self.per_step is None else f"{near}e^({self.per_step:.12g} d)"
         return (
             "whoever holds the reports, any one person's value changes the probability of what they report by a "
             f"factor of at most e^{self.epsilon:.12g} ({self}){near}"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
 import signal
 import sys
 import warnings
 from collections.abc import Generator, Sequence
-from concurrent.futures import BrokenExecutor, as_completed
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor, as_completed
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from loky import ProcessPoolExecutor
 
@@ -39,31 +42,41 @@ def _soon_done(table: Table, methods: Sequence[Method]) -> bool:
 
 def _run_in_processes(table: Table, methods: Sequence[Method], workers: int) -> Generator[Trial]:
     """Processes take settings in order, so those that a dead one may have been trying are the first ones lost."""
-    executor = ProcessPoolExecutor(workers, initializer=_start_worker, initargs=(table.without_rows(),), env=ONE_THREAD)
-    try:
-        trials = {executor.submit(_run_in_worker, method): method for method in methods}
-        for trial in as_completed(trials):
-            if not isinstance(trial.exception(), BrokenExecutor):
-                yield trial.result()
-        lost = [method for trial, method in trials.items() if trial.exception()]
-    except BrokenExecutor:
-        lost = list(methods)
-    finally:
-        with warnings.catch_warnings():
-            # Where there is no pgrep, loky warns that it ends the workers alone; they have no processes of their own.
-            warnings.simplefilter("ignore")
-            executor.shutdown(kill_workers=True)
+    with TemporaryDirectory(prefix="sfumato-") as folder:
+        # A file, because loky waits for each process to have read its arguments before it starts the next.
+        path = Path(folder) / "table.pickle"
+        path.write_bytes(pickle.dumps(table.without_rows()))
+        executor = ProcessPoolExecutor(workers, initializer=_start_worker, initargs=(path,), env=ONE_THREAD)
+        try:
+            with ThreadPoolExecutor(1) as starter:
+                # Interrupts reach the main thread alone; halfway through a start they would leave processes behind.
+                trials = starter.submit(_submit, executor, methods).result()
+            for trial in as_completed(trials):
+                if not isinstance(trial.exception(), BrokenExecutor):
+                    yield trial.result()
+            lost = [method for trial, method in trials.items() if trial.exception()]
+        except BrokenExecutor:
+            lost = list(methods)
+        finally:
+            with warnings.catch_warnings():
+                # Without pgrep, loky warns that it ends the workers alone; they have no processes of their own.
+                warnings.simplefilter("ignore")
+                executor.shutdown(kill_workers=True)
     if lost:
         tried = " or ".join(method.label for method in lost[:workers])
         raise SfumatoError(f"the process that tried {tried} ended unexpectedly")
 
 
-def _start_worker(table: Table) -> None:
-    """Keep the table; leave interrupts to the parent, and its standard output too."""
+def _submit(executor: Executor, methods: Sequence[Method]) -> dict[Future[Trial], Method]:
+    return {executor.submit(_run_in_worker, method): method for method in methods}
+
+
+def _start_worker(path: Path) -> None:
+    """Read the table; leave interrupts to the parent, and its standard output too."""
     global _table
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.stdout = sys.stderr
-    _table = table
+    _table = pickle.loads(path.read_bytes())
 
 
 def _run_in_worker(method: Method) -> Trial:

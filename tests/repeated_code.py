@@ -1,7 +1,8 @@
 """Blocks of code that stand twice in `src`, names, strings and numbers aside.
 
-Only the code of functions counts, without blank lines, comments, docstrings, imports, decorators, parameters and
-lines that only pass a name on: these and the tables of constants outside functions follow a form and are alike.
+Only the code of functions counts, without blank lines, comments, docstrings, imports, decorators, the options of
+commands and lines that only pass a name on: these and the tables of constants outside functions follow a form and are
+alike.
 `python tests/repeated_code.py 6` lists blocks of six lines and more.
 """
 
@@ -40,22 +41,19 @@ class Repeat:
     second: str
     lines: int
 
-    @property
-    def files(self) -> tuple[str, str]:
-        return self.first.split(":")[0], self.second.split(":")[0]
-
     def __str__(self) -> str:
         return f"{self.first} and {self.second}: {self.lines} lines"
 
 
-def code_lines(tree: ast.Module) -> set[int]:
+def code_lines(tree: ast.Module, commands: bool) -> set[int]:
     """The lines of all functions, without those that only declare."""
     code: set[int] = set()
     declared: set[int] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):
             code |= span(node)
-            declared |= set(range(node.lineno + 1, node.body[0].lineno))
+            if commands:
+                declared |= set(range(node.lineno + 1, node.body[0].lineno))
         elif isinstance(node, ast.Import | ast.ImportFrom) or (
             isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
         ):
@@ -69,7 +67,7 @@ def span(node: ast.stmt) -> set[int]:
 
 def shapes(file: str, text: str) -> list[Line]:
     """The lines of code of a file."""
-    wanted = code_lines(ast.parse(text))
+    wanted = code_lines(ast.parse(text), file.startswith("cli/"))
     lines: dict[int, list[str]] = defaultdict(list)
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         line = token.start[0]

@@ -8,11 +8,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.schema import Axis, Span
+
+
+class BoxArrays(NamedTuple):
+    """Boxes as compiled loops take them, each array (boxes, axes)."""
+
+    lo: NDArray[np.int32]
+    hi: NDArray[np.int32]
+    missing: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,9 +39,9 @@ class Boxes:
         return Boxes(self.lo[chosen], self.hi[chosen], self.missing[chosen])
 
     @property
-    def arrays(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.bool_]]:
+    def arrays(self) -> BoxArrays:
         """`lo`, `hi` and `missing`, as compiled loops take them."""
-        return self.lo, self.hi, self.missing
+        return BoxArrays(self.lo, self.hi, self.missing)
 
     @cached_property
     def widths(self) -> NDArray[np.int64]:

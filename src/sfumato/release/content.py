@@ -188,22 +188,21 @@ class Content:
 
     def histograms_in(self, regions: Boxes) -> NDArray[np.float64]:
         """The estimated histogram of the sensitive attribute in each region: (regions, values)."""
-        from sfumato.release.kernels import covered_histograms
+        from sfumato.release.kernels import Contents, covered_histograms
 
-        return self.estimated(
-            covered_histograms(*self.boxes.arrays, self.weights, self.group_of, self.distributions, *regions.arrays)
-        )
+        contents = Contents(self.weights, self.group_of, self.distributions)
+        return self.estimated(covered_histograms(self.boxes.arrays, contents, regions.arrays))
 
     def counts_in(self, regions: Boxes, first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.float64]:
         """The estimated rows in each region whose sensitive code lies in `first..last`."""
-        from sfumato.release.kernels import covered_counts
+        from sfumato.release.kernels import Contents, covered_counts
 
         if self.channel is not None:
             upto = accumulate(self.histograms_in(regions))
             region = np.arange(len(upto))
             return np.asarray(upto[region, last + 1] - upto[region, first])
-        upto = accumulate(self.distributions)
-        return covered_counts(*self.boxes.arrays, self.weights, self.group_of, upto, *regions.arrays, first, last)
+        contents = Contents(self.weights, self.group_of, accumulate(self.distributions))
+        return covered_counts(self.boxes.arrays, contents, regions.arrays, first, last)
 
 
 def accumulate(counts: NDArray[np.float64]) -> NDArray[np.float64]:

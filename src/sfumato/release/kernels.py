@@ -2,62 +2,56 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.compiled import compiled
+from sfumato.release.boxes import BoxArrays
 
 SMALL_ENOUGH = 2048
 """Below this many (point, box) pairs, comparing all of them beats splitting further."""
 
 
+class Contents(NamedTuple):
+    """What lies in boxes: the rows of each, its group, and how the sensitive values of the groups are shared out."""
+
+    weights: NDArray[np.float64]
+    group_of: NDArray[np.int64]
+    shares: NDArray[np.float64]  # (groups, values)
+
+
 @compiled
-def _limiting_axes(
-    box_lo: NDArray[np.int32],
-    box_hi: NDArray[np.int32],
-    box_missing: NDArray[np.bool_],
-    lo: NDArray[np.int32],
-    hi: NDArray[np.int32],
-    missing: NDArray[np.bool_],
-) -> NDArray[np.bool_]:
+def _limiting_axes(boxes: BoxArrays, regions: BoxArrays) -> NDArray[np.bool_]:
     """The axes on which each region leaves out some part of some box: (regions, axes)."""
-    limiting = np.zeros(lo.shape, dtype=np.bool_)
-    for axis in range(lo.shape[1]):
+    limiting = np.zeros(regions.lo.shape, dtype=np.bool_)
+    for axis in range(regions.lo.shape[1]):
         first, last, any_missing = np.int32(2**31 - 1), np.int32(-1), False
-        for box in range(len(box_lo)):
-            if box_lo[box, axis] <= box_hi[box, axis]:
-                first = min(first, box_lo[box, axis])
-                last = max(last, box_hi[box, axis])
-            any_missing = any_missing or box_missing[box, axis]
-        for region in range(len(lo)):
-            inside = lo[region, axis] <= first and hi[region, axis] >= last
-            limiting[region, axis] = not inside or (any_missing and not missing[region, axis])
+        for box in range(len(boxes.lo)):
+            if boxes.lo[box, axis] <= boxes.hi[box, axis]:
+                first = min(first, boxes.lo[box, axis])
+                last = max(last, boxes.hi[box, axis])
+            any_missing = any_missing or boxes.missing[box, axis]
+        for region in range(len(regions.lo)):
+            inside = regions.lo[region, axis] <= first and regions.hi[region, axis] >= last
+            limiting[region, axis] = not inside or (any_missing and not regions.missing[region, axis])
     return limiting
 
 
 @compiled
-def _share(
-    box_lo: NDArray[np.int32],
-    box_hi: NDArray[np.int32],
-    box_missing: NDArray[np.bool_],
-    box: int,
-    lo: NDArray[np.int32],
-    hi: NDArray[np.int32],
-    missing: NDArray[np.bool_],
-    region: int,
-    limiting: NDArray[np.bool_],
-) -> float:
+def _share(boxes: BoxArrays, box: int, regions: BoxArrays, region: int, limiting: NDArray[np.bool_]) -> float:
     """The share of a box that lies in a region, the box being spread evenly over its positions."""
     share = 1.0
-    for axis in range(box_lo.shape[1]):
+    for axis in range(boxes.lo.shape[1]):
         if not limiting[region, axis]:
             continue
-        common = min(box_hi[box, axis], hi[region, axis]) - max(box_lo[box, axis], lo[region, axis]) + 1
-        common = max(common, 0)
-        width = box_hi[box, axis] - box_lo[box, axis] + 1
-        if box_missing[box, axis]:
+        lo, hi = boxes.lo[box, axis], boxes.hi[box, axis]
+        common = max(min(hi, regions.hi[region, axis]) - max(lo, regions.lo[region, axis]) + 1, 0)
+        width = hi - lo + 1
+        if boxes.missing[box, axis]:
             width += 1
-            if missing[region, axis]:
+            if regions.missing[region, axis]:
                 common += 1
         if common == 0:
             return 0.0
@@ -67,54 +61,35 @@ def _share(
 
 
 @compiled
-def covered_histograms(
-    box_lo: NDArray[np.int32],
-    box_hi: NDArray[np.int32],
-    box_missing: NDArray[np.bool_],
-    weights: NDArray[np.float64],
-    group_of: NDArray[np.int64],
-    distributions: NDArray[np.float64],
-    lo: NDArray[np.int32],
-    hi: NDArray[np.int32],
-    missing: NDArray[np.bool_],
-) -> NDArray[np.float64]:
+def covered_histograms(boxes: BoxArrays, contents: Contents, regions: BoxArrays) -> NDArray[np.float64]:
     """The rows in each region by sensitive value: (regions, values)."""
-    inside = np.zeros((len(lo), distributions.shape[1]))
-    limiting = _limiting_axes(box_lo, box_hi, box_missing, lo, hi, missing)
-    for region in range(len(lo)):
-        for box in range(len(box_lo)):
-            share = _share(box_lo, box_hi, box_missing, box, lo, hi, missing, region, limiting)
+    values = contents.shares.shape[1]
+    inside = np.zeros((len(regions.lo), values))
+    limiting = _limiting_axes(boxes, regions)
+    for region in range(len(regions.lo)):
+        for box in range(len(boxes.lo)):
+            share = _share(boxes, box, regions, region, limiting)
             if share > 0:
-                rows, group = weights[box] * share, group_of[box]
-                for value in range(distributions.shape[1]):
-                    inside[region, value] += rows * distributions[group, value]
+                rows, group = contents.weights[box] * share, contents.group_of[box]
+                for value in range(values):
+                    inside[region, value] += rows * contents.shares[group, value]
     return inside
 
 
 @compiled
 def covered_counts(
-    box_lo: NDArray[np.int32],
-    box_hi: NDArray[np.int32],
-    box_missing: NDArray[np.bool_],
-    weights: NDArray[np.float64],
-    group_of: NDArray[np.int64],
-    cumulative: NDArray[np.float64],
-    lo: NDArray[np.int32],
-    hi: NDArray[np.int32],
-    missing: NDArray[np.bool_],
-    first: NDArray[np.int64],
-    last: NDArray[np.int64],
+    boxes: BoxArrays, cumulated: Contents, regions: BoxArrays, first: NDArray[np.int64], last: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """The rows in each region whose sensitive code lies in `first..last`, by cumulative group distributions."""
-    inside = np.zeros(len(lo))
-    limiting = _limiting_axes(box_lo, box_hi, box_missing, lo, hi, missing)
-    for region in range(len(lo)):
-        for box in range(len(box_lo)):
-            share = _share(box_lo, box_hi, box_missing, box, lo, hi, missing, region, limiting)
+    """The rows in each region whose sensitive code lies in `first..last`, by shares added up from zero."""
+    inside = np.zeros(len(regions.lo))
+    limiting = _limiting_axes(boxes, regions)
+    for region in range(len(regions.lo)):
+        for box in range(len(boxes.lo)):
+            share = _share(boxes, box, regions, region, limiting)
             if share > 0:
-                group = group_of[box]
-                within = cumulative[group, last[region] + 1] - cumulative[group, first[region]]
-                inside[region] += weights[box] * share * within
+                group = cumulated.group_of[box]
+                within = cumulated.shares[group, last[region] + 1] - cumulated.shares[group, first[region]]
+                inside[region] += cumulated.weights[box] * share * within
     return inside
 
 

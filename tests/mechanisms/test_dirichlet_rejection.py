@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mechanisms.dirichlet_oracle import Counts, Mechanism, compositions, growth_of, neighbours
-from sfumato.mechanisms.dirichlet.rejection import is_good
+from sfumato.mechanisms.dirichlet.rejection import Thresholds, is_good
+from sfumato.mechanisms.dirichlet.urn import People
 
 
 def judged(mechanism: Mechanism, data: Counts, output: Counts, epsilon: float) -> bool:
@@ -18,9 +19,8 @@ def judged(mechanism: Mechanism, data: Counts, output: Counts, epsilon: float) -
     people = np.array([7 * i for i, count in enumerate(data) for _ in range(count)], dtype=np.int64)
     drawn = np.array([7 * i for i, count in enumerate(output) for _ in range(count)][::-1], dtype=np.int64)
     alphas, keep = (np.array([float(value) for value in values]) for values in (mechanism.alphas, mechanism.keep))
-    return bool(
-        is_good(people, people // 7, drawn, drawn // 7, alphas, keep, math.exp(epsilon), float(mechanism.shrinking()))
-    )
+    limits = Thresholds(alphas, keep, math.exp(epsilon), float(mechanism.shrinking()))
+    return bool(is_good(People(people, people // 7), People(drawn, drawn // 7), limits))
 
 
 MECHANISMS = [

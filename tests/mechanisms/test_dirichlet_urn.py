@@ -100,7 +100,7 @@ def paths(small: Small, m: int, drawn: list[int], fates: dict[int, bool], repeat
         return
     people = small.places
     runs, mass = small.runs(), np.array([small.masses[level] for _, _, level in small.segments])
-    upto = np.cumsum(mass * runs.count)
+    upto = np.cumsum(mass * runs.size)
     total = (len(people) + len(drawn)) * small.unit + int(upto[-1])
     found: dict[tuple[int, int], list[int]] = {}
     for number in range(total):

@@ -102,7 +102,7 @@ def cases(draw: st.DrawFn) -> Case:
 
 def units_and_levels(case: Case, resolution: Resolution, view: View) -> dict[Unit, int]:
     """Every unit of a view in words, with its level; none occurs twice."""
-    segments = zip(view.segments.base, view.segments.count, view.segments.level, strict=True)
+    segments = zip(view.segments.base, view.segments.size, view.segments.level, strict=True)
     units = [(base + i, level) for base, count, level in segments for i in range(count)]
     assert [unit for unit, _ in units] == sorted({unit for unit, _ in units})
     return {case.name(resolution, int(unit)): int(level) for unit, level in units}
@@ -208,7 +208,7 @@ def test_drawn_units_become_places_that_are_these_units(case: Case, seed: int) -
     resolution, k = case.resolution, len(case.places)
     for destination in range(0, k, max(1, k // 3)):
         view = resolution.view(destination)
-        segments = zip(view.segments.base, view.segments.count, strict=True)
+        segments = zip(view.segments.base, view.segments.size, strict=True)
         units = np.array([base + i for base, count in segments for i in range(count)])
         origins = resolution.place(units, np.full(len(units), destination), SimulatedSource(seed))
         named = [case.unit(destination, int(origin)) for origin in origins]

@@ -57,7 +57,7 @@ def alphas_of(prepared: Prepared, destination: int) -> dict[int, float]:
     plan = prepared.plan
     masses = plan.shape.masses(float(plan.scales[where])) / UNIT
     segments = plan.resolutions[plan.which[where]].view(destination).segments
-    runs = zip(segments.base, segments.count, segments.level, strict=True)
+    runs = zip(segments.base, segments.size, segments.level, strict=True)
     return {int(base + i): float(masses[level]) for base, count, level in runs for i in range(count)}
 
 

@@ -191,7 +191,7 @@ def test_a_saved_release_is_the_same_again(tmp_path: Path) -> None:
 
 def test_kept_columns_are_refused(tmp_path: Path) -> None:
     table = table_of([(1, 2, 0), (2, 0, 1)], note={"role": "keep"})
-    with pytest.raises(ParameterError, match=r"^the column 'note' has role keep, but dirichlet draws sensitive values"):
+    with pytest.raises(ParameterError, match=r"^the column 'note' has role keep, but dirichlet publishes no row"):
         Dirichlet(epsilon=1).publish(table)
     ledger = Ledger(tmp_path / "ledger.sqlite")
     with pytest.raises(ParameterError, match=r"^the column 'note' has role keep"):

@@ -6,10 +6,14 @@ by the data alone would show it; with its neighbours' leave, rejecting costs ln 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.compiled import compiled
 from sfumato.mechanisms.dirichlet.disclosure import threshold
+from sfumato.mechanisms.dirichlet.urn import People
 
 
 @compiled
@@ -18,38 +22,43 @@ def _count(places: np.ndarray, place: int) -> int:
     return int(np.searchsorted(places, place, side="right") - np.searchsorted(places, place))
 
 
+class Thresholds(NamedTuple):
+    """What makes a draw too telling: the prior of a place of each level in people, its chance of being kept, and the
+    factors e^ε and of shrinking."""
+
+    alphas: NDArray[np.float64]
+    keep: NDArray[np.float64]
+    growth: float
+    shrinking: float
+
+
 @compiled
-def is_good(
-    places: np.ndarray,
-    levels: np.ndarray,
-    drawn: np.ndarray,
-    drawn_levels: np.ndarray,
-    alphas: np.ndarray,
-    keep: np.ndarray,
-    growth: float,
-    shrinking: float,
-) -> bool:
-    """Whether a draw is kept; `places` and `levels`, rising, are those of the real people."""
-    order = np.argsort(drawn)
-    ranked = drawn[order]
+def _threshold(people: int, level: int, limits: Thresholds) -> int:
+    return threshold(people, limits.alphas[level], limits.keep[level], limits.growth, limits.shrinking)
+
+
+@compiled
+def is_good(people: People, drawn: People, limits: Thresholds) -> bool:
+    """Whether a draw is kept; the real people come in rising order of their places."""
+    places, order = people.places, np.argsort(drawn.places)
+    ranked = drawn.places[order]
     over = -1  # proof: good
     for i in range(len(ranked)):
         if i and ranked[i] == ranked[i - 1]:
             continue
-        place, level = ranked[i], drawn_levels[order[i]]
-        people, times = _count(places, place), _count(ranked, place)
-        if times > threshold(people, alphas[level], keep[level], growth, shrinking):
-            if over >= 0 or people == 0:
+        place, level = ranked[i], drawn.levels[order[i]]
+        here, times = _count(places, place), _count(ranked, place)
+        if times > _threshold(here, level, limits):
+            if over >= 0 or here == 0:
                 return False
-            if times > threshold(people + 1, alphas[level], keep[level], growth, shrinking):
+            if times > _threshold(here + 1, level, limits):
                 return False
             over = place
     if over < 0:
         return True
     for i in range(len(places)):
         if places[i] != over:
-            level = levels[i]
-            fewer = threshold(_count(places, places[i]) - 1, alphas[level], keep[level], growth, shrinking)
+            fewer = _threshold(_count(places, places[i]) - 1, people.levels[i], limits)
             if _count(ranked, places[i]) <= fewer:
                 return True
     return False

@@ -13,6 +13,7 @@ places beforehand and drawing from those that were kept.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,13 +27,33 @@ WORDS = 2**14
 EMPTY = -1
 
 
-@dataclass(frozen=True, eq=False)
-class Segments:
-    """The places of one destination as runs of numbers: `base[s]` up to `base[s] + count[s]`, all of level[s]."""
+class Segments(NamedTuple):
+    """The places of one destination as runs of numbers: `base[s]` up to `base[s] + size[s]`, all of level[s]."""
 
     base: NDArray[np.int64]
-    count: NDArray[np.int64]
+    size: NDArray[np.int64]
     level: NDArray[np.int64]
+
+
+class People(NamedTuple):
+    """The place of every person, and its level."""
+
+    places: NDArray[np.int64]
+    levels: NDArray[np.int64]
+
+
+class Masses(NamedTuple):
+    """The prior in the urn: the mass of a place of each segment, and of all places up to the segment's end."""
+
+    each: NDArray[np.int64]
+    upto: NDArray[np.int64]
+
+
+class Fates(NamedTuple):
+    """Which empty places picked so far are kept: a table of places by their hash, EMPTY where there is none."""
+
+    places: NDArray[np.int64]
+    kept: NDArray[np.bool_]
 
 
 @compiled
@@ -63,71 +84,68 @@ def _is_occupied(places: np.ndarray, place: int) -> bool:
 
 @compiled
 def _draw(
-    places: np.ndarray,
-    levels: np.ndarray,
-    drawn: np.ndarray,
-    drawn_levels: np.ndarray,
+    people: People,
+    drawn: People,
     done: int,
-    upto: np.ndarray,
-    base: np.ndarray,
-    mass: np.ndarray,
-    segment_level: np.ndarray,
+    segments: Segments,
+    masses: Masses,
     coins: np.ndarray,
     unit: int,
     words: np.ndarray,
-    keys: np.ndarray,
-    fates: np.ndarray,
+    fates: Fates,
     seen: int,
-) -> tuple[int, int, np.ndarray, np.ndarray, int]:
+) -> tuple[int, int, Fates, int]:
     """Go on drawing until all is drawn or the words run out; the state to go on from.
 
-    `places` and `levels` are those of the real people, in rising order. coins[l] is 2^64 times the probability of
-    keeping an empty place of level l, and 0 for always.
+    The real people come in rising order of their places. coins[l] is 2^64 times the probability of keeping an empty
+    place of level l, and 0 for always.
     """
-    people, prior, at = len(places), upto[-1] if len(upto) else 0, 0
-    while done < len(drawn) and at + 2 <= len(words):
-        total = np.uint64((people + done) * unit + prior)
+    places, levels = people
+    drawn_places, drawn_levels = drawn
+    base, upto, mass = segments.base, masses.upto, masses.each
+    tried, kept = fates
+    real, prior, at = len(places), upto[-1] if len(upto) else 0, 0
+    while done < len(drawn_places) and at + 2 <= len(words):
+        total = np.uint64((real + done) * unit + prior)
         word = words[at]
         at += 1
         if word < (np.uint64(0) - total) % total:
             continue
         # Signed, since compiled code turns mixed signs into floating point.
         number: int = np.int64(word % total)  # type: ignore[assignment]
-        chosen, segment = pick(number, people + done, unit, upto, base, mass)  # proof: urn
+        chosen, segment = pick(number, real + done, unit, upto, base, mass)  # proof: urn
         if segment < 0:
-            if chosen < people:
-                drawn[done], drawn_levels[done] = places[chosen], levels[chosen]
+            if chosen < real:
+                drawn_places[done], drawn_levels[done] = places[chosen], levels[chosen]
             else:
-                drawn[done], drawn_levels[done] = drawn[chosen - people], drawn_levels[chosen - people]
+                drawn_places[done], drawn_levels[done] = drawn_places[chosen - real], drawn_levels[chosen - real]
             done += 1
             continue
-        level = segment_level[segment]
+        level = segments.level[segment]
         if coins[level] and not _is_occupied(places, chosen):
-            slot = _slot(keys, chosen)
-            if keys[slot] == EMPTY:
-                keys[slot], fates[slot] = chosen, words[at] < coins[level]  # proof: coin
+            slot = _slot(tried, chosen)
+            if tried[slot] == EMPTY:
+                tried[slot], kept[slot] = chosen, words[at] < coins[level]  # proof: coin
                 at += 1
                 seen += 1
-                kept = fates[slot]
-                if 2 * seen > len(keys):
-                    keys, fates = _enlarge(keys, fates)
-            else:
-                kept = fates[slot]
-            if not kept:
+            stays = kept[slot]
+            if 2 * seen > len(tried):
+                tried, kept = _enlarge(tried, kept)
+            if not stays:
                 continue
-        drawn[done], drawn_levels[done] = chosen, level
+        drawn_places[done], drawn_levels[done] = chosen, level
         done += 1
-    return done, at, keys, fates, seen
+    return done, at, Fates(tried, kept), seen
 
 
 @compiled
-def _enlarge(keys: np.ndarray, fates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    wider, wider_fates = np.full(4 * len(keys), EMPTY, dtype=np.int64), np.zeros(4 * len(keys), dtype=np.bool_)
-    for i in range(len(keys)):
-        if keys[i] != EMPTY:
-            slot = _slot(wider, keys[i])
-            wider[slot], wider_fates[slot] = keys[i], fates[i]
-    return wider, wider_fates
+def _enlarge(tried: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    wider, wider_kept = np.full(4 * len(tried), EMPTY, dtype=np.int64), np.zeros(4 * len(tried), dtype=np.bool_)
+    for i in range(len(tried)):
+        if tried[i] != EMPTY:
+            slot = _slot(wider, tried[i])
+            wider[slot], wider_kept[slot] = tried[i], kept[i]
+    return wider, wider_kept
 
 
 @dataclass(eq=False)
@@ -150,34 +168,20 @@ class Urn:
         m: int,
         segments: Segments,
         masses: NDArray[np.int64],
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    ) -> People:
         """The places and levels of m drawn people; `places`, rising, are those of the real ones."""
         mass = masses[segments.level]
-        total = float(mass.astype(np.float64) @ segments.count) + float(self.unit) * (len(places) + m)
+        total = float(mass.astype(np.float64) @ segments.size) + float(self.unit) * (len(places) + m)
         if total >= MAX_MASS:
             raise ParameterError("the prior is too large to draw from; ask for a larger epsilon or a smaller domain")
-        upto = np.cumsum(mass * segments.count)
-        drawn, drawn_levels = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64)
-        keys, fates, seen, done = np.full(64, EMPTY, dtype=np.int64), np.zeros(64, dtype=np.bool_), 0, 0
+        people, prior = People(places, levels), Masses(mass, np.cumsum(mass * segments.size))
+        drawn = People(np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64))
+        fates, seen, done = Fates(np.full(64, EMPTY, dtype=np.int64), np.zeros(64, dtype=np.bool_)), 0, 0
         while done < m:
             if len(self._words) < 2:
                 self._words = np.concatenate((self._words, self.source.words(WORDS)))
-            done, used, keys, fates, seen = _draw(
-                places,
-                levels,
-                drawn,
-                drawn_levels,
-                done,
-                upto,
-                segments.base,
-                mass,
-                segments.level,
-                self._coins,
-                self.unit,
-                self._words,
-                keys,
-                fates,
-                seen,
+            done, used, fates, seen = _draw(
+                people, drawn, done, segments, prior, self._coins, self.unit, self._words, fates, seen
             )
             self._words = self._words[used:]
-        return drawn, drawn_levels
+        return drawn

@@ -168,7 +168,7 @@ class Resolution:
     def units_of(self, origins: NDArray[np.integer], view: View) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The unit and level of each origin (a place by its number, or the number of places for outside), rising."""
         segments = view.segments
-        return _units(origins, self.position, self.partition.codes, segments.base, segments.count, segments.level)
+        return _units(origins, self.position, self.partition.codes, segments.base, segments.size, segments.level)
 
     def place(self, units: NDArray[np.int64], destinations: NDArray[np.integer], source: Source) -> NDArray[np.int64]:
         """The origin of each drawn unit: a region becomes a place in it, by a public density, beyond the radius."""

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from sfumato.data.flows import Flows
 from sfumato.errors import UnsatisfiableError
 from sfumato.mechanisms.dirichlet import UNIT, Promise, Urn
-from sfumato.mechanisms.dirichlet.rejection import is_good
+from sfumato.mechanisms.dirichlet.rejection import Thresholds, is_good
+from sfumato.mechanisms.dirichlet.urn import People
 from sfumato.mechanisms.noise import Source, SystemSource
 from sfumato.methods.flows.domain import EVERYWHERE, Domain, Resolution
 from sfumato.methods.flows.plan import SynthesisPlan
@@ -165,10 +166,10 @@ class _Drawing:
         pairs = slice(flows.start[d], flows.start[d + 1])
         origins = np.repeat(flows.origins[pairs], flows.counts[pairs])
         units, levels = resolution.units_of(origins, view)  # proof: units
+        people = People(units, levels)
+        limits = Thresholds(masses / UNIT, plan.shape.keep, self.growth, float(plan.shrinking[d]))
         while True:
-            drawn, drawn_levels = self.urn.draw(units, levels, n, view.segments, masses)  # proof: drawn
-            if not plan.promise.reject or is_good(
-                units, levels, drawn, drawn_levels, masses / UNIT, plan.shape.keep, self.growth, plan.shrinking[d]
-            ):
-                return drawn
+            drawn = self.urn.draw(units, levels, n, view.segments, masses)  # proof: drawn
+            if not plan.promise.reject or is_good(people, drawn, limits):
+                return drawn.places
             self.rejected += 1

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from sfumato.trials.document import Measured, MeasureEntry
+from sfumato.trials.document import MeasureEntry, Values
 
 HINTS = {"lower": "lower is better", "higher": "higher is better", "none": "no better direction"}
 MISSING = "–"
@@ -52,10 +52,9 @@ class NumberStyle:
         return f"{self.text(value)} ({self.interval(bounds)})" if bounds else self.text(value)
 
 
-def number_styles(measures: Mapping[str, MeasureEntry], entries: Iterable[Measured]) -> dict[str, NumberStyle]:
+def number_styles(measures: Mapping[str, MeasureEntry], found: Sequence[Values]) -> dict[str, NumberStyle]:
     """The style of every measure, for the values that trials or runs have of it."""
-    values = [entry.measures for entry in entries]
-    return {name: NumberStyle.of(about.unit, [one.get(name) for one in values]) for name, about in measures.items()}
+    return {name: NumberStyle.of(about.unit, [one.get(name) for one in found]) for name, about in measures.items()}
 
 
 def is_percent(unit: str) -> bool:

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any
 
 from sfumato.measures.measurement import Direction, Family, Measure
 from sfumato.measures.verdict import Mark
@@ -18,15 +18,6 @@ from sfumato.version import __version__
 
 Values = Mapping[str, float | None]
 Intervals = Mapping[str, Interval]
-
-
-class Measured(Protocol):
-    """A trial or a run: its measures, `None` where one is not defined, and intervals where it was repeated."""
-
-    @property
-    def measures(self) -> Values: ...
-    @property
-    def intervals(self) -> Intervals: ...
 
 
 @dataclass(frozen=True, kw_only=True)

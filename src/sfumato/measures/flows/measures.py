@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from typing import Any
 
 from sfumato.measures.flows.overlap import TOP, TOP_PEOPLE
 from sfumato.measures.measurement import Direction, Measure
@@ -28,23 +30,22 @@ def measures(unit: str, short: float, levels: tuple[str, ...]) -> dict[str, Meas
     found = [*_of_distances(UNITS[unit], short), *_of_flows("", "place", "places")]
     for level in levels:
         found += _of_flows(f"_{level}", level, f"regions ({level})")
+        title = f"Error of people living in a {level}"
         living = (
             f"How far the number of people who come from a {level} is off, relative to the true number; the mean over "
             f"every {level} where somebody lives."
         )
-        title = f"Error of people living in a {level}"
-        found.append(_measure(f"residents_error_{level}", title, "lower", "relative error", living))
+        found.append(_measure(f"residents_error_{level}", title, "lower", "relative error", sentence=living))
     return {measure.name: measure for measure in found}
 
 
-def _of_distances(unit: str, short: float) -> list[Measure]:
+def _of_distances(unit: str, short: float) -> Iterator[Measure]:
     each = (
         "average commute distance of a destination, every destination counting alike (those left without any such "
         "commute like the others of their size)"
     )
-    only = f"Only commutes shorter than {short:.4g} {unit} are averaged."
-    error, bias = "Error of average distance", "Bias of average distance"
     off, too_long = f"Mean absolute error of the {each}", f"Mean of synthetic minus original {each}"
+    only = f"Only commutes shorter than {short:.4g} {unit} are averaged."
     moved = (
         "The share of people who would have to move to another distance bin for the two distributions to be the same "
         "(total variation distance)."
@@ -53,20 +54,18 @@ def _of_distances(unit: str, short: float) -> list[Measure]:
         "The mean distance by which commutes would have to be lengthened or shortened for the two distributions to be "
         "the same (Wasserstein-1 distance)."
     )
-    above = f"{too_long}: above 0, commutes came out too long."
-    return [
-        _measure("distance_error", error, "lower", unit, f"{off}."),
-        _measure("distance_bias", bias, "none", unit, above, -math.inf),
-        _measure("short_error", f"{error}, short commutes", "lower", unit, f"{off}. {only}", 0.0, short),
-        _measure("short_bias", f"{bias}, short commutes", "none", unit, f"{too_long}. {only}", -short, short),
-        _measure(
-            "distance_variation", "Difference of distance distributions", "lower", "share of people", moved, 0.0, 1
-        ),
-        _measure("distance_shift", "Shift of distance distribution", "lower", unit, shifted),
-    ]
+    error, bias = "Error of average distance", "Bias of average distance"
+    above, within = f"{too_long}: above 0, commutes came out too long.", {"lowest": -short, "highest": short}
+    yield _measure("distance_error", error, "lower", unit, sentence=f"{off}.")
+    yield _measure("distance_bias", bias, "none", unit, lowest=-math.inf, sentence=above)
+    yield _measure("short_error", f"{error}, short commutes", "lower", unit, highest=short, sentence=f"{off}. {only}")
+    yield _measure("short_bias", f"{bias}, short commutes", "none", unit, **within, sentence=f"{too_long}. {only}")
+    title = "Difference of distance distributions"
+    yield _measure("distance_variation", title, "lower", "share of people", highest=1, sentence=moved)
+    yield _measure("distance_shift", "Shift of distance distribution", "lower", unit, sentence=shifted)
 
 
-def _of_flows(suffix: str, one: str, many: str) -> list[Measure]:
+def _of_flows(suffix: str, one: str, many: str) -> Iterator[Measure]:
     between = f"between the same {many}"
     common = f"The share of people who travel {between} in both tables: 2 Σ min / (Σ + Σ). Outside is one more origin."
     alike = f"Pearson's correlation of the number of people {between}, over all pairs that occur in either table."
@@ -75,30 +74,13 @@ def _of_flows(suffix: str, one: str, many: str) -> list[Measure]:
         f"synthetic origins; the mean over destinations with at least {TOP_PEOPLE} people. Ties are broken by a fixed "
         "shuffle, the same in both tables."
     )
-    share, top = "share of people", f"share of the top {TOP}"
-    return [
-        _measure(f"common_part{suffix}", f"Common part of commuters by {one}", "higher", share, common, 0.0, 1),
-        _measure(f"flow_correlation{suffix}", f"Correlation of flows by {one}", "higher", "correlation", alike, -1, 1),
-        _measure(f"top_origins{suffix}", f"Top origins found, by {one}", "higher", top, found, 0.0, 1),
-    ]
+    for name, title, unit, lowest, sentence in (
+        ("common_part", f"Common part of commuters by {one}", "share of people", 0.0, common),
+        ("flow_correlation", f"Correlation of flows by {one}", "correlation", -1, alike),
+        ("top_origins", f"Top origins found, by {one}", f"share of the top {TOP}", 0.0, found),
+    ):
+        yield _measure(f"{name}{suffix}", title, "higher", unit, lowest=lowest, highest=1, sentence=sentence)
 
 
-def _measure(
-    name: str,
-    title: str,
-    direction: Direction,
-    unit: str,
-    sentence: str,
-    lowest: float = 0.0,
-    highest: float | None = None,
-) -> Measure:
-    return Measure(
-        name=name,
-        title=title,
-        family="utility",
-        direction=direction,
-        unit=unit,
-        sentence=sentence,
-        lowest=lowest,
-        highest=highest,
-    )
+def _measure(name: str, title: str, direction: Direction, unit: str, **more: Any) -> Measure:
+    return Measure(name, title, "utility", direction, unit, **more)

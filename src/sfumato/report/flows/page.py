@@ -54,7 +54,7 @@ def write(document: FlowsDocument, folder: str | Path, table: str) -> list[Path]
 
 def compose(document: FlowsDocument, drawn: dict[str, alt.LayerChart], drawings: dict[str, bytes]) -> str:
     """The page around the charts: their specifications, and the drawings shown where scripts do not run."""
-    styles = number_styles(document.measures, document.runs)
+    styles = number_styles(document.measures, [run.measures for run in document.runs])
     unit = UNITS[document.unit]
     first = document.runs[0].evaluation
     shown = [document.run(label) for label in document.drawn]

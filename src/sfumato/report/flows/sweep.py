@@ -70,7 +70,7 @@ def format_delta(delta: float | None) -> str:
 
 
 def _rows(document: FlowsDocument, name: str) -> list[dict[str, Any]]:
-    style = number_styles({name: document.measures[name]}, document.runs)[name]
+    style = number_styles({name: document.measures[name]}, [run.measures for run in document.runs])[name]
     rows = []
     for run in document.runs:
         value, bounds = run.measures[name], run.intervals.get(name)

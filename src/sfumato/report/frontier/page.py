@@ -63,7 +63,7 @@ def compose(document: FrontierDocument, chart: alt.LayerChart, drawing: bytes) -
     rows, axes, main = points.trial_rows(document), points.axes(document), points.main_measures(document)
     spec = {key: value for key, value in chart.to_dict().items() if key not in ("datasets", "title", "width", "height")}
     parts = {"spec": spec, "rows": rows, "axes": axes, "main": main}
-    styles = number_styles(document.measures, document.trials)
+    styles = number_styles(document.measures, [trial.measures for trial in document.trials])
     cards = _cards(document, styles)
     privacy, utility = document.default_pair
     efficient = document.efficient_trials(privacy, utility)

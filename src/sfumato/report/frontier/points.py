@@ -45,7 +45,8 @@ def format_parameters(parameters: Mapping[str, Any]) -> str:
 
 def trial_rows(document: FrontierDocument) -> list[dict[str, Any]]:
     """Each trial as the chart names it, with its measures in words, whatever the pair."""
-    styles, recommended = number_styles(document.measures, document.trials), document.recommended
+    styles = number_styles(document.measures, [trial.measures for trial in document.trials])
+    recommended = document.recommended
     rows = []
     for trial in document.trials:
         is_recommended = trial is recommended

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import DataError
+from sfumato.files import read_text
 
 MIN_CORNERS = 3
 
@@ -29,11 +30,7 @@ def read_outlines(path: str | Path) -> dict[str, Any]:
     """Read a GeoJSON file of polygons, with coordinates in degrees."""
     path = Path(path)
     try:
-        value = json.loads(path.read_bytes())
-    except FileNotFoundError as error:
-        raise DataError(f"{path}: does not exist") from error
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror})") from error
+        value = json.loads(read_text(path, "the file of outlines", DataError))
     except (ValueError, RecursionError) as error:
         raise DataError(f"{path}: not valid JSON ({error})") from error
     parse_outlines(value, str(path))

@@ -10,7 +10,7 @@ import polars as pl
 
 from sfumato.errors import ParameterError
 from sfumato.measures.flows.distances import SizeClass
-from sfumato.measures.flows.evaluation import PARTS, Counts, Evaluation
+from sfumato.measures.flows.evaluation import PARTS, Counts, Evaluation, SideCounts
 from sfumato.measures.flows.measures import measures, swept_measures
 from sfumato.trials.document import Document, Intervals, MeasureEntry, Values
 from sfumato.trials.flows.comparison import Run
@@ -160,8 +160,7 @@ def _comparable(runs: Sequence[Run]) -> Evaluation:
     """The evaluation that all others are like."""
     if not runs:
         raise ParameterError("there are no runs to compare; expected at least one")
-    seen: set[str] = set()
-    first = runs[0].evaluations[0]
+    first, seen = runs[0].evaluations[0], set[str]()
     for run in runs:
         if run.label in seen:
             raise ParameterError(f"two runs are called {run.label!r}; expected different labels")
@@ -169,11 +168,11 @@ def _comparable(runs: Sequence[Run]) -> Evaluation:
         for one in run.evaluations:
             if (one.unit, one.short, one.levels) != (first.unit, first.short, first.levels):
                 raise ParameterError(f"the run {run.label!r} was evaluated with another unit, limit or regions")
-            if _totals(one) != _totals(first):
+            # People from outside and short commutes also depend on how far each run's domain reaches.
+            if _totals(one.counts.original) != _totals(first.counts.original):
                 raise ParameterError(f"the run {run.label!r} was compared with another original")
     return first
 
 
-def _totals(evaluation: Evaluation) -> tuple[int, int]:
-    original = evaluation.counts.original
-    return original.people, original.destinations
+def _totals(side: SideCounts) -> tuple[int, int]:
+    return side.people, side.destinations

@@ -301,7 +301,7 @@ def test_ties_favour_no_place() -> None:
 
 def test_scattering_is_as_published() -> None:
     keys = [0, 1, 12_345, 2**40]
-    assert overlap.shuffled(np.array(keys)).tolist() == [scattered(key) for key in keys]
+    assert overlap.shuffle(np.array(keys)).tolist() == [scattered(key) for key in keys]
     assert scattered(0) == 0xE220A8397B1DCDAF
 
 

@@ -54,7 +54,7 @@ def command(
     from sfumato.data.places import Places
     from sfumato.files import place
     from sfumato.release.envelope import refuse_inside_release
-    from sfumato.report.map.outlines import matched_outlines, read_outlines
+    from sfumato.report.map.outlines import count_matches, read_outlines
     from sfumato.report.map.page import TITLE, draw_map
 
     if original:
@@ -77,7 +77,7 @@ def command(
     place(output, page)
     if not promises:
         note(f"No claim is known for {release}: publish the page only if these are synthetic flows.")
-    if shapes and by and not matched_outlines(shapes, known.partition(by).labels):
+    if shapes and by and not count_matches(shapes, known.partition(by).labels):
         note(f"No outline in {outlines} has the name of a {by} among its properties: they are drawn as background.")
     if original:
         note(f"{output} holds original data: it is for the publisher's eyes only.")

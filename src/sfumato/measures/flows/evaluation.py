@@ -177,7 +177,7 @@ def _flow_values(original: Flows, synthetic: Flows, levels: tuple[str, ...]) -> 
 
 
 def _likeness(suffix: str, one: overlap.Cells, other: overlap.Cells) -> dict[str, float]:
-    people = overlap.aligned(one, other)
+    people = overlap.align(one, other)
     return {
         f"common_part{suffix}": overlap.common_part(*people),
         f"flow_correlation{suffix}": overlap.correlation(*people),

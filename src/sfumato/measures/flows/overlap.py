@@ -40,23 +40,23 @@ class Cells:
 
     def arriving_in(self, regions: Partition) -> Cells:
         """The same table with destinations gathered into regions."""
-        return gathered(regions.codes[self.destinations] * np.int64(self.width) + self.origins, self.people, self.width)
+        return gather(regions.codes[self.destinations] * np.int64(self.width) + self.origins, self.people, self.width)
 
 
 def cells(flows: Flows, *, origins: Partition | None = None) -> Cells:
     """The flows by destination and by origin, or by the region of the origin; the last origin is "outside"."""
     width = (len(origins.labels) if origins else len(flows.places)) + 1
     comes_from = np.append(origins.codes, width - 1)[flows.origins] if origins else flows.origins
-    return gathered(flows.destination_of_pair.astype(np.int64) * width + comes_from, flows.counts, width)
+    return gather(flows.destination_of_pair.astype(np.int64) * width + comes_from, flows.counts, width)
 
 
-def gathered(keys: NDArray[np.int64], people: NDArray[np.int64], width: int) -> Cells:
+def gather(keys: NDArray[np.int64], people: NDArray[np.int64], width: int) -> Cells:
     """Cells of keys in any order; the people of equal ones are added."""
     distinct, which = np.unique(keys, return_inverse=True)
     return Cells(distinct, np.bincount(which, weights=people, minlength=len(distinct)).astype(np.int64), width)
 
 
-def aligned(one: Cells, other: Cells) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def align(one: Cells, other: Cells) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The people of both tables in every cell that is occupied on either side."""
     union = np.union1d(one.keys, other.keys)
     both = np.zeros((2, len(union)), dtype=np.int64)
@@ -109,7 +109,7 @@ def top_recall(original: Cells, synthetic: Cells, destinations: NDArray[np.integ
     return float((hits / np.bincount(which)).mean())
 
 
-def shuffled(keys: NDArray[np.int64]) -> NDArray[np.uint64]:
+def shuffle(keys: NDArray[np.int64]) -> NDArray[np.uint64]:
     """A fixed one-to-one scattering of numbers (the finalizer of SplitMix64)."""
     mixed = keys.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -125,7 +125,7 @@ def _from_inside(table: Cells, destinations: NDArray[np.integer]) -> Cells:
 def _leaders(table: Cells) -> Cells:
     """The `TOP` largest origins of every destination."""
     destination = table.destinations
-    order = np.lexsort((shuffled(table.keys), -table.people, destination))
+    order = np.lexsort((shuffle(table.keys), -table.people, destination))
     begins = np.flatnonzero(np.diff(destination[order], prepend=-1))
     rank = np.arange(len(order)) - np.repeat(begins, np.diff(np.append(begins, len(order))))
     return table.only(np.sort(order[rank < TOP]))

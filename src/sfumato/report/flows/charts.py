@@ -51,7 +51,7 @@ def figure_chart(document: FlowsDocument, figure: Figure) -> alt.LayerChart:
         line.mark_line(strokeWidth=2.75).encode(color=colour),
         line.mark_point(size=70, filled=True, opacity=1, stroke="white").encode(color=colour, shape=shape),
     ]
-    return layered(drawn, f"Figure {figure.number}. {run}, {PARTS[part]}", figure_note(figure))
+    return layer(drawn, f"Figure {figure.number}. {run}, {PARTS[part]}", figure_note(figure))
 
 
 def figure_note(figure: Figure) -> str:
@@ -111,7 +111,7 @@ def sizes_chart(document: FlowsDocument, part: str) -> alt.LayerChart:
         line.encode(strokeDash=alt.StrokeDash("kind:N", scale=dashes, title=None, legend=DASH_LEGEND)),
         base.mark_point(filled=True, size=55, opacity=1).encode(tooltip=about).properties(name="classes"),
     ]
-    return layered(drawn, f"Error by number of workers, {PARTS[part]}")
+    return layer(drawn, f"Error by number of workers, {PARTS[part]}")
 
 
 def bins_chart(document: FlowsDocument) -> alt.LayerChart:
@@ -134,7 +134,7 @@ def bins_chart(document: FlowsDocument) -> alt.LayerChart:
         ),
         line.encode(x=x, y=y, color=colour),
     ]
-    return layered(drawn, "How far people travel")
+    return layer(drawn, "How far people travel")
 
 
 def _steps(starts: Sequence[float], columns: list[Sequence[int]]) -> list[list[dict[str, Any]]]:
@@ -179,6 +179,6 @@ def data(rows: list[dict[str, Any]]) -> alt.Chart:
     return alt.Chart(alt.InlineData(values=rows))
 
 
-def layered(drawn: list[alt.Chart], title: str, *notes: str) -> alt.LayerChart:
+def layer(drawn: list[alt.Chart], title: str, *notes: str) -> alt.LayerChart:
     """Layers as one chart in the look of the report."""
     return style(alt.LayerChart(layer=drawn), SIZE, title, *notes, legend=LEGEND)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import altair as alt
 
 from sfumato.report.charts import HALO, INK, tooltip
-from sfumato.report.flows.charts import DASH_LEGEND, RUN_COLOURS, colours, data, label_legend, layered, run_colours
+from sfumato.report.flows.charts import DASH_LEGEND, RUN_COLOURS, colours, data, label_legend, layer, run_colours
 from sfumato.report.numbers import HINTS, axis_format, axis_unit, number_styles
 from sfumato.trials.flows.document import FlowsDocument
 
@@ -50,7 +50,7 @@ def sweep_chart(document: FlowsDocument, name: str) -> alt.LayerChart:
         ring.mark_point(size=260, stroke=INK, strokeWidth=2, filled=False).properties(name="paper"),
         *_ring_notes(rows, x, y),
     ]
-    return layered(drawn, f"{measure.title}, {HINTS[measure.direction]}")
+    return layer(drawn, f"{measure.title}, {HINTS[measure.direction]}")
 
 
 def option_colours(document: FlowsDocument) -> dict[str, str]:

@@ -64,10 +64,10 @@ function specFor(chosen, width) {
   const measures = new Set([chosen.x, chosen.y, ...parts.main]);
   const figures = [...measures].map((name) => ({ field: `text.${name}`, title: parts.axes[name].short, type: "nominal" }));
   points.encoding.tooltip = [...words, ...figures];
-  return fitted(spec, width);
+  return fitTo(spec, width);
 }
 
-function fitted(spec, width) {
+function fitTo(spec, width) {
   const small = width < narrow;
   if (small) {
     const layout = { bottom: { direction: "vertical", anchor: "start" } };

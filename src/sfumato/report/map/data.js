@@ -5,7 +5,7 @@ const given = JSON.parse(element("data").textContent);
 
 const ARRAYS = { uint8: Uint8Array, uint16: Uint16Array, uint32: Uint32Array, int32: Int32Array, float32: Float32Array };
 
-function unpacked([kind, text]) {
+function unpack([kind, text]) {
   const letters = atob(text);
   const bytes = new Uint8Array(letters.length);
   for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i);
@@ -20,17 +20,17 @@ const north = (degrees) => Math.log(Math.tan(Math.PI / 4 + (Math.max(-85, Math.m
 const MIDDLE = north(given.centre[1]);
 function flattened({ longitude, latitude }) {
   return {
-    x: Float64Array.from(unpacked(longitude), (degrees) => degrees * RADIANS),
-    y: Float64Array.from(unpacked(latitude), (degrees) => MIDDLE - north(degrees + given.centre[1])),
+    x: Float64Array.from(unpack(longitude), (degrees) => degrees * RADIANS),
+    y: Float64Array.from(unpack(latitude), (degrees) => MIDDLE - north(degrees + given.centre[1])),
   };
 }
 
 const points = {
   count: given.points.names.length,
   names: given.points.names,
-  areas: Array.from(unpacked(given.points.area), (code) => given.points.areas[code] ?? ""),
-  latitude: unpacked(given.points.latitude),
-  longitude: unpacked(given.points.longitude),
+  areas: Array.from(unpack(given.points.area), (code) => given.points.areas[code] ?? ""),
+  latitude: unpack(given.points.latitude),
+  longitude: unpack(given.points.longitude),
   number: new Map(given.points.names.map((name, i) => [name, i])),
   ...flattened(given.points),
 };
@@ -80,7 +80,7 @@ function isInside(shape, x, y) {
 }
 
 // Destination number i owns the pairs start[i] to start[i + 1], in the order of origins.
-function indexed(flows) {
+function indexFlows(flows) {
   flows.run = new Int32Array(points.count).fill(-1);
   flows.people = new Float64Array(flows.destinations.length);
   flows.total = 0;
@@ -92,7 +92,7 @@ function indexed(flows) {
   return flows;
 }
 
-const readFlows = (raw) => indexed(Object.fromEntries(Object.entries(raw).map(([key, value]) => [key, unpacked(value)])));
+const readFlows = (raw) => indexFlows(Object.fromEntries(Object.entries(raw).map(([key, value]) => [key, unpack(value)])));
 const copies = Object.fromEntries(Object.entries(given.flows).map(([name, raw]) => [name, readFlows(raw)]));
 
 const peopleAt = (flows, point) => (flows.run[point] < 0 ? 0 : flows.people[flows.run[point]]);
@@ -127,7 +127,7 @@ function differenceOf(one, other) {
     flows.destinations.push(point);
     flows.start.push(flows.origins.length);
   }
-  return indexed(flows);
+  return indexFlows(flows);
 }
 
 let difference = null;

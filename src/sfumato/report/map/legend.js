@@ -43,7 +43,7 @@ function densityLegend(kind, most) {
 
 function originLegend(kind) {
   const most = origins[0]?.size ?? 1;
-  const sizes = [...new Set([most, Math.round(most / 4), Math.round(most / 16)].map(rounded))].filter((size) => size > 0);
+  const sizes = [...new Set([most, Math.round(most / 4), Math.round(most / 16)].map(roundDown))].filter((size) => size > 0);
   const circle = (size, name) => {
     const made = make("i", { class: `circle ${name}`, "aria-hidden": "true" });
     made.style.width = made.style.height = `${2 * radiusOf(size)}px`;
@@ -57,16 +57,16 @@ function originLegend(kind) {
 }
 
 // A number of one leading digit, as scales have them.
-function rounded(value) {
+function roundDown(value) {
   const unit = 10 ** Math.floor(Math.log10(Math.max(value, 1)));
   return Math.floor(value / unit) * unit;
 }
 
-const WIDEST_SCALE = 110;
+const MAX_SCALE_WIDTH = 110;
 function showScale() {
   const latitude = 2 * Math.atan(Math.exp(MIDDLE - view.y)) - Math.PI / 2;
   const perPixel = (EARTH_RADIUS * Math.cos(latitude)) / view.scale / given.kilometres;
-  const exact = WIDEST_SCALE * perPixel;
+  const exact = MAX_SCALE_WIDTH * perPixel;
   const unit = 10 ** Math.floor(Math.log10(exact));
   const length = [5, 2, 1].find((step) => step * unit <= exact) * unit;
   const bar = element("scale");

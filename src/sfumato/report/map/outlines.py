@@ -73,7 +73,7 @@ def region_names(shapes: list[Outline], regions: set[str]) -> list[str | None]:
     return [name if name in regions else None for name in names]
 
 
-def matched_outlines(outlines: Mapping[str, Any], regions: Iterable[str]) -> int:
+def count_matches(outlines: Mapping[str, Any], regions: Iterable[str]) -> int:
     """How many outlines stand for a region."""
     return sum(name is not None for name in region_names(parse_outlines(outlines), set(regions)))
 

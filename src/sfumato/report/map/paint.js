@@ -3,9 +3,9 @@
 
 const context = canvas.getContext("2d");
 const OVERSCAN = 1.4; // The picture reaches beyond the canvas, so that a drag does not uncover bare edges.
-const MOST_CELLS = 3e6;
+const MAX_CELLS = 3e6;
 const MANY = 2000;
-const LARGEST = 26, SMALLEST = 1.6, LARGEST_DOT = 9;
+const MAX_RADIUS = 26, MIN_RADIUS = 1.6, MAX_DOT = 9;
 const SHARE_OF_AREA = 0.055; // Origins together cover no more of the canvas than this, unless one looks closer.
 
 const colours = {};
@@ -134,7 +134,7 @@ function paintBorders(brush, at) {
 }
 
 async function paintLines(target, width, height, isStale) {
-  const fine = Math.min(screen.ratio, Math.sqrt(MOST_CELLS / (width * height)));
+  const fine = Math.min(screen.ratio, Math.sqrt(MAX_CELLS / (width * height)));
   const across = Math.ceil(width * fine), down = Math.ceil(height * fine), scale = target.scale * fine;
   const place = {
     x: Float64Array.from(points.x, (x) => (x - target.x) * scale + across / 2),
@@ -154,7 +154,7 @@ function paintDots(brush, at, width, height) {
   const all = flowsOf(state.mode).destinations;
   let most = 1;
   for (const point of all) most = Math.max(most, sizeOf(state.mode, point));
-  const grow = state.chosen === NOWHERE ? LARGEST_DOT / Math.sqrt(most) : 0;
+  const grow = state.chosen === NOWHERE ? MAX_DOT / Math.sqrt(most) : 0;
   const smallest = all.length > MANY ? 0.8 * closeness() : 2;
   Object.assign(brush, { fillStyle: colours.dot, strokeStyle: colours.paper, lineWidth: 0.8 });
   brush.globalAlpha = (all.length > MANY ? 0.6 : 0.85) * (state.chosen === NOWHERE ? 1 : 0.4);
@@ -191,9 +191,9 @@ function gatherOrigins() {
 function setGrowth() {
   const total = origins.reduce((sum, { size }) => sum + size, 1);
   const room = Math.sqrt((SHARE_OF_AREA * screen.width * screen.height) / (Math.PI * total));
-  growth = Math.min(LARGEST / Math.sqrt(origins[0]?.size ?? 1), 6, room * closeness());
+  growth = Math.min(MAX_RADIUS / Math.sqrt(origins[0]?.size ?? 1), 6, room * closeness());
 }
-const radiusOf = (size) => Math.max(SMALLEST, growth * Math.sqrt(size));
+const radiusOf = (size) => Math.max(MIN_RADIUS, growth * Math.sqrt(size));
 
 function paintChosen(brush, at, width, height) {
   const isDifference = state.mode === "difference";

@@ -1,8 +1,8 @@
 // Finding a destination by its name: a text field with a list, as the combobox pattern has it.
 
-const MOST_FOUND = 40;
+const MAX_FOUND = 40;
 
-function matching(words) {
+function findPoints(words) {
   const wanted = words.trim().toLowerCase();
   const rank = (point) => {
     const name = points.names[point].toLowerCase(), area = points.areas[point].toLowerCase();
@@ -31,8 +31,8 @@ function listenToSearch() {
   };
 
   const open = () => {
-    const found = matching(field.value);
-    list.replaceChildren(...found.slice(0, MOST_FOUND).map((point, i) =>
+    const found = findPoints(field.value);
+    list.replaceChildren(...found.slice(0, MAX_FOUND).map((point, i) =>
       make("li", { role: "option", id: `found-${i}`, "data-id": points.names[point], "aria-selected": "false" },
         make("span", {}, ...nameOf(point)), make("b", {}, whole.format(sizeOf(state.mode, point))))));
     if (!found.length) list.append(make("li", { class: "none" }, "No destination of this name"));

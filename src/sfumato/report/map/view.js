@@ -5,7 +5,7 @@ const view = { x: 0, y: 0, scale: 1 };
 const screen = { width: 1, height: 1, ratio: 1 };
 const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
 const MARGIN = 28;
-const SMALLEST_SPAN = 2e-4; // A single point is shown with about a kilometre around it.
+const MIN_SPAN = 2e-4; // A single point is shown with about a kilometre around it.
 const CLOSEST = 4000;
 
 const bounds = (() => {
@@ -22,8 +22,8 @@ const bounds = (() => {
 })();
 
 function wholeView() {
-  const across = Math.max(bounds.right - bounds.left, SMALLEST_SPAN);
-  const down = Math.max(bounds.bottom - bounds.top, SMALLEST_SPAN);
+  const across = Math.max(bounds.right - bounds.left, MIN_SPAN);
+  const down = Math.max(bounds.bottom - bounds.top, MIN_SPAN);
   const scale = Math.min(Math.max(screen.width - 2 * MARGIN, 40) / across, Math.max(screen.height - 2 * MARGIN, 40) / down);
   return { x: (bounds.left + bounds.right) / 2, y: (bounds.top + bounds.bottom) / 2, scale };
 }

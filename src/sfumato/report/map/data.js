@@ -18,7 +18,7 @@ const EARTH_RADIUS = 6371.0088;
 // Mercator, in radians from the centre of the data: x to the right, y down.
 const north = (degrees) => Math.log(Math.tan(Math.PI / 4 + (Math.max(-85, Math.min(85, degrees)) * RADIANS) / 2));
 const MIDDLE = north(given.centre[1]);
-function flattened({ longitude, latitude }) {
+function project({ longitude, latitude }) {
   return {
     x: Float64Array.from(unpack(longitude), (degrees) => degrees * RADIANS),
     y: Float64Array.from(unpack(latitude), (degrees) => MIDDLE - north(degrees + given.centre[1])),
@@ -32,7 +32,7 @@ const points = {
   latitude: unpack(given.points.latitude),
   longitude: unpack(given.points.longitude),
   number: new Map(given.points.names.map((name, i) => [name, i])),
-  ...flattened(given.points),
+  ...project(given.points),
 };
 const OUTSIDE = points.count;
 
@@ -46,8 +46,8 @@ function distance(one, other) {
 
 // Each shape: its rings as [first corner, end], the point it stands for (or -1) and its bounds.
 function readShapes(raw) {
-  const { x, y } = flattened(raw);
-  const [rings, corners, owners] = [raw.rings, raw.corners, raw.points].map(unpacked);
+  const { x, y } = project(raw);
+  const [rings, corners, owners] = [raw.rings, raw.corners, raw.points].map(unpack);
   let ring = 0, corner = 0;
   return Array.from(rings, (count, i) => {
     const shape = { point: owners[i], x, y, rings: [], left: Infinity, right: -Infinity, top: Infinity, bottom: -Infinity };

@@ -19,6 +19,7 @@ from sfumato.privacy.claims import ApproximateDP, ProbabilisticDP, PureDP
 from sfumato.privacy.ledger import Ledger
 from sfumato.publish.flows import publish_flows
 from sfumato.release import FlowRelease, folder, load_release
+from sfumato.release.envelope import Envelope
 from sfumato.version import __version__
 
 if TYPE_CHECKING:
@@ -136,15 +137,15 @@ def test_the_ledger_is_charged_before_anything_is_drawn(
     assert (states(ledger), left_in(tmp_path)) == (["reserved"], [])
 
 
-@pytest.mark.parametrize("step", ["write_table", "Envelope"])
+@pytest.mark.parametrize(("place", "step"), [(folder, "write_table"), (Envelope, "text")])
 @pytest.mark.parametrize("failure", [KeyboardInterrupt, OSError(28, "No space left on device")])
 def test_a_folder_is_never_half_written(
-    flows: Flows, ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, failure: Any
+    flows: Flows, ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: Any, step: str, failure: Any
 ) -> None:
     def fail(*_: object, **__: object) -> None:
         raise failure
 
-    monkeypatch.setattr(folder, step, fail)
+    monkeypatch.setattr(place, step, fail)
     with pytest.raises((KeyboardInterrupt, ReleaseError)) as caught:
         publish_flows(SYNTHESIZER, flows, tmp_path / "release", data_set="town", ledger=ledger)
     assert (states(ledger), left_in(tmp_path)) == (["reserved"], [])

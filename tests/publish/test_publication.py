@@ -334,6 +334,8 @@ def test_a_publication_writes_nothing_but_the_release_that_it_signed(ledger: Led
         for wrong in (drawn, others):
             with pytest.raises(ReleaseError, match="writes the one release that it signed"):
                 publication.write(wrong)
+        with pytest.raises(ReleaseError, match="the release claims ε = 2, but its method says it costs ε = 1"):
+            publication.write(replace(signed, claim=PureDP(epsilon=2)))
         publication.write(signed)
         with pytest.raises(ReleaseError, match="writes the one release that it signed"):
             publication.write(signed)

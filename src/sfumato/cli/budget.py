@@ -261,23 +261,11 @@ def _csv(accounts: list[Account]) -> str:
     from sfumato.privacy.ledger import format_number
 
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(
-        ("data_set", "release", "state", "epsilon", "delta", "method", "folder", "reserved_at", "settled_at")
-    )
+    names = ("data_set", "release", "state", "epsilon", "delta", "method", "folder", "reserved_at", "settled_at")
+    writer = csv.DictWriter(text, names, lineterminator="\n")
+    writer.writeheader()
     for account in accounts:
         for entry in account.entries:
-            writer.writerow(
-                (
-                    entry.data_set,
-                    entry.release,
-                    entry.state,
-                    format_number(entry.cost.epsilon),
-                    format_number(entry.cost.delta),
-                    entry.method,
-                    entry.folder,
-                    entry.reserved_at,
-                    entry.settled_at or "",
-                )
-            )
+            cost = {"epsilon": format_number(entry.cost.epsilon), "delta": format_number(entry.cost.delta)}
+            writer.writerow({"data_set": entry.data_set, **_plain(entry), **cost})
     return text.getvalue()

@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, NoReturn
+from typing import Literal
 
 from sfumato.errors import BudgetError, LedgerError, ParameterError
 from sfumato.privacy.loss import Approximate, exact
@@ -123,9 +123,7 @@ class Ledger:
         with self._transaction(write=True) as connection:
             if connection.execute("SELECT 1 FROM entries WHERE release = ?", (release,)).fetchone():
                 raise LedgerError(f"{self.path}: the release {release} is charged already")
-            account = _account(connection, data_set)
-            if account.cap is not None and not account.cap.covers(account.spent + asked):
-                _refuse(account, account.cap, asked)
+            _refuse_beyond_cap(_account(connection, data_set), asked)
             connection.execute(
                 f"INSERT INTO entries ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, 'reserved', ?, NULL)",
                 (release, data_set, str(asked.epsilon), str(asked.delta), method, _as_text(folder), _now()),
@@ -133,9 +131,7 @@ class Ledger:
 
     def check(self, data_set: str, epsilon: Number, delta: Number = 0) -> None:
         """Raise now if this spend would be refused, and take nothing."""
-        account, asked = self.account(data_set), _loss(exact(epsilon), delta)
-        if account.cap is not None and not account.cap.covers(account.spent + asked):
-            _refuse(account, account.cap, asked)
+        _refuse_beyond_cap(self.account(data_set), _loss(exact(epsilon), delta))
 
     def settle(self, release: str) -> None:
         """Note that the release is in place; settling twice changes nothing."""
@@ -287,25 +283,18 @@ def _number(connection: sqlite3.Connection, pragma: str) -> int:
 
 def _account(connection: sqlite3.Connection, data_set: str) -> Account:
     rows = connection.execute(f"SELECT {COLUMNS} FROM entries WHERE data_set = ? ORDER BY number", (data_set,))
-    entries = tuple(
-        Entry(
-            release=release,
-            data_set=name,
-            cost=Approximate(Fraction(epsilon), Fraction(delta)),
-            method=method,
-            folder=folder,
-            state=state,
-            reserved_at=reserved_at,
-            settled_at=settled_at,
-        )
-        for release, name, epsilon, delta, method, folder, state, reserved_at, settled_at in rows
-    )
+    found = [dict(zip(COLUMNS.split(", "), row, strict=True)) for row in rows]
+    costs = [Approximate(Fraction(row.pop("epsilon")), Fraction(row.pop("delta"))) for row in found]
+    entries = tuple(Entry(cost=cost, **row) for cost, row in zip(costs, found, strict=True))
     cap = connection.execute("SELECT epsilon, delta FROM caps WHERE data_set = ?", (data_set,)).fetchone()
     most = Approximate(Fraction(cap[0]), Fraction(cap[1])) if cap else None
     return Account(data_set=data_set, entries=entries, cap=most)
 
 
-def _refuse(account: Account, cap: Approximate, asked: Approximate) -> NoReturn:
+def _refuse_beyond_cap(account: Account, asked: Approximate) -> None:
+    cap = account.cap
+    if cap is None or cap.covers(account.spent + asked):
+        return
     letter, wanted, spent, most = (
         ("ε", asked.epsilon, account.spent.epsilon, cap.epsilon)
         if account.spent.epsilon + asked.epsilon > cap.epsilon

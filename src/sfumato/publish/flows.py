@@ -33,7 +33,9 @@ def publish_flows(
     >>> synthesizer = sf.commute.Synthesizer(promise=sf.commute.Promise(epsilon=4.6, delta=1e-3))
     >>> made, name = sf.commute.publish_flows(synthesizer, flows, "release", data_set="example")
     """
-    publication = Publication(synthesizer.claim, data_set=data_set, method=METHOD, folder=folder, ledger=ledger)
+    publication = Publication(
+        claim=synthesizer.claim, data_set=data_set, method=METHOD, folder=folder, ledger=ledger or Ledger()
+    )
     publication.check()
     prepared = synthesizer.prepare(flows, planning)
     with publication:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import replace
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import TracebackType
 from typing import Self, TypeVar
 
 from sfumato.data import Table
@@ -28,10 +27,11 @@ IN_PLACE = "the release is in place, and stays reserved in the ledger"
 AnyRelease = TypeVar("AnyRelease", Release, FlowRelease)
 
 
-class Publication(AbstractContextManager["Publication"]):
+@dataclass(eq=False, kw_only=True)
+class Publication(ExitStack):
     """One release on its way to its folder; the body of the `with` draws it, signs it and writes it.
 
-        with Publication(method.claim, data_set="people", method=method.label, folder=folder) as publication:
+        with Publication(claim=method.claim, data_set="people", method=method.label, folder=folder) as publication:
             release = publication.sign(method.publish(table))
             publication.write(release)
 
@@ -50,79 +50,68 @@ class Publication(AbstractContextManager["Publication"]):
     is not touched. With `replace_release`, a folder that holds a release and nothing else gives way to the new one.
     """
 
-    def __init__(
-        self,
-        claim: Claim,
-        *,
-        data_set: str,
-        method: str,
-        folder: Path | str = "",
-        ledger: Ledger | None = None,
-        replace_release: bool = False,
-    ) -> None:
-        self.claim, self.data_set, self.method = claim, data_set, method
-        self.folder = Path(folder) if folder else None
-        self.ledger, self.replace_release = ledger or Ledger(), replace_release
-        self.cost = claim.cost or NOTHING
-        self.id = str(uuid.uuid4()) if claim.cost else None
-        self.written = False
+    claim: Claim
+    data_set: str
+    method: str
+    folder: Path | str = ""
+    ledger: Ledger = field(default_factory=Ledger)
+    replace_release: bool = False
+    id: str | None = field(init=False)
+    written: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        super().__init__()
+        self.cost = self.claim.cost or NOTHING
+        self.id = str(uuid.uuid4()) if self.claim.cost else None
 
     def check(self) -> None:
         """Refuse now what would be refused on entering, and charge nothing."""
         if self.folder:
-            refuse_target(self.folder, replace=self.replace_release)
+            refuse_target(Path(self.folder), replace=self.replace_release)
         if self.id:
             self.ledger.check(self.data_set, self.cost.epsilon, self.cost.delta)
 
     def __enter__(self) -> Self:
-        self._steps = self._protocol()
-        self._steps.__enter__()
+        self.check()
+        if self.id:
+            self.ledger.reserve(
+                data_set=self.data_set,
+                release=self.id,
+                epsilon=self.cost.epsilon,
+                delta=self.cost.delta,
+                method=self.method,
+                folder=os.path.abspath(self.folder) if self.folder else "",
+            )
+            self.push(self._settle)
+            self.enter_context(adding(SPENT))
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> bool | None:
-        return self._steps.__exit__(kind, error, trace)
-
-    @contextmanager
-    def _protocol(self) -> Iterator[None]:
-        self.check()
-        if not self.id:
-            yield
-            return
-        self.ledger.reserve(
-            data_set=self.data_set,
-            release=self.id,
-            epsilon=self.cost.epsilon,
-            delta=self.cost.delta,
-            method=self.method,
-            folder=os.path.abspath(self.folder) if self.folder else "",
-        )
-        with adding(SPENT):
-            yield
-        if self.written:
+    def _settle(self, error: type[BaseException] | None, *_: object) -> None:
+        if self.id and self.written and error is None:
             with adding(IN_PLACE):
                 self.ledger.settle(self.id)
 
     def sign(self, release: AnyRelease) -> AnyRelease:
-        """The release under the name that was charged for it.
+        """The release under the name that was charged for it."""
+        self._refuse_dearer(release)
+        return replace(release, provenance=replace(release.provenance, id=self.id))
 
-        A claim speaks of the noise that was drawn, so a release that claims a larger ε than was charged spent more.
-        """
+    def write(self, release: Release | FlowRelease, *, suffix: str = ".csv") -> Path:
+        """Put the release in its folder, whole."""
+        if not self.folder or release.provenance.id != self.id or self.written:
+            raise ReleaseError("a publication writes the one release that it signed, to its own folder")
+        self._refuse_dearer(release)
+        saved = release.save(self.folder, suffix=suffix, replace=self.replace_release)
+        self.written = True
+        return saved
+
+    def _refuse_dearer(self, release: Release | FlowRelease) -> None:
+        """A claim speaks of the noise that was drawn, so one that claims more than was charged spent more."""
         claimed = release.claim.cost or NOTHING
         if not self.cost.covers(claimed):
             raise ReleaseError(
                 f"the release claims {format_loss(claimed)}, but its method says it costs {format_loss(self.cost)}"
             )
-        return replace(release, provenance=replace(release.provenance, id=self.id))
-
-    def write(self, release: Release | FlowRelease, *, suffix: str = ".csv") -> Path:
-        """Put the release in its folder, whole."""
-        if self.folder is None or release.provenance.id != self.id or self.written:
-            raise ReleaseError("a publication writes the one release that it signed, to its own folder")
-        saved = release.save(self.folder, suffix=suffix, replace=self.replace_release)
-        self.written = True
-        return saved
 
 
 def publish_to(
@@ -163,7 +152,12 @@ def publication_of(
         refuse_kept_columns(table, f"{method.name} publishes no row as it is; give the column another role")
         account += ACCOUNTS[claim.neighbours]
     return Publication(
-        claim, data_set=account, method=method.label, folder=folder, ledger=ledger, replace_release=replace_release
+        claim=claim,
+        data_set=account,
+        method=method.label,
+        folder=folder,
+        ledger=ledger or Ledger(),
+        replace_release=replace_release,
     )
 
 

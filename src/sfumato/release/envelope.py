@@ -48,8 +48,8 @@ class Envelope:
     kind: Kind
     claim: Claim
     provenance: Provenance
-    files: dict[str, str]
     details: dict[str, Any]
+    files: dict[str, str] = field(default_factory=dict)
 
     def text(self) -> str:
         """The contents of the file."""

@@ -120,16 +120,8 @@ class FlowRelease:
             "epsilon_made_of": self.terms,
             "drawn_from_data": self.from_data,
         }
-        return write_folder(
-            Path(folder),
-            {"flows": self.frame},
-            kind="flows",
-            claim=self.claim,
-            provenance=self.provenance,
-            details=details,
-            suffix=suffix,
-            replace=replace,
-        )
+        envelope = Envelope(kind="flows", claim=self.claim, provenance=self.provenance, details=details)
+        return write_folder(Path(folder), {"flows": self.frame}, envelope, suffix=suffix, replace=replace)
 
     @staticmethod
     def load(folder: Path | str) -> FlowRelease:

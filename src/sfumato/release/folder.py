@@ -5,9 +5,9 @@ So a release is never half there. A folder that holds a release and nothing else
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -20,14 +20,14 @@ from sfumato.release.envelope import DESCRIPTION, Envelope, files_of_release
 
 
 def write_folder(
-    target: Path, tables: dict[str, pl.DataFrame], *, suffix: str = ".csv", replace: bool = False, **about: Any
+    target: Path, tables: dict[str, pl.DataFrame], envelope: Envelope, *, suffix: str, replace: bool
 ) -> Path:
-    """Write the tables of a release, and what its envelope says about them, and return the folder."""
+    """Write the tables of a release, and the envelope with the names of their files, and return the folder."""
     files = {name: f"{name}{suffix}" for name in tables}
     with new_folder(target, replace=replace and _is_release(target)) as unfinished:
         for name, table in tables.items():
             write_table(table, unfinished / files[name])
-        (unfinished / DESCRIPTION).write_text(Envelope(files=files, **about).text(), encoding="utf-8")
+        (unfinished / DESCRIPTION).write_text(dataclasses.replace(envelope, files=files).text(), encoding="utf-8")
     return target
 
 

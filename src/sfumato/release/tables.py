@@ -87,16 +87,8 @@ def save_content(release: Content, folder: Path | str, *, suffix: str = ".csv", 
         **({"exact_people": True} if release.exact_people else {}),
         "schema": release.schema.public().spec(),
     }
-    return write_folder(
-        Path(folder),
-        tables,
-        kind="table",
-        claim=release.claim,
-        provenance=release.provenance,
-        details=details,
-        suffix=suffix,
-        replace=replace,
-    )
+    envelope = Envelope(kind="table", claim=release.claim, provenance=release.provenance, details=details)
+    return write_folder(Path(folder), tables, envelope, suffix=suffix, replace=replace)
 
 
 def _free_name(wanted: str, taken: Sequence[str]) -> str:

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 EXAMPLE = "sfumato demo --rows 2000 -o sfumato-demo"
 QUESTION = "age >= 60 and sex = 'Female' and condition in ('Heart disease', 'Diabetes')"
-FEWEST_ROWS = 100
-MOST_ROWS = 1_000_000
+MIN_ROWS = 100
+MAX_ROWS = 1_000_000
 
 
 def command(
     rows: Annotated[
-        int, typer.Option("--rows", min=FEWEST_ROWS, max=MOST_ROWS, help="How many residents the town has.")
+        int, typer.Option("--rows", min=MIN_ROWS, max=MAX_ROWS, help="How many residents the town has.")
     ] = 5_000,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where to write everything.")] = Path(
         "sfumato-demo"

@@ -77,6 +77,11 @@ class Claim(ABC):
         return None
 
     @property
+    def neighbours(self) -> Neighbours | None:
+        """Between which tables noise hides the difference, if there is noise."""
+        return None
+
+    @property
     def shows_presence(self) -> bool:
         """Whether everything about people but their sensitive values is published as it is."""
         return False
@@ -170,11 +175,10 @@ class Syntactic(Claim):
         return "; ".join((*(requirement.sentence() for requirement in self.requirements), self.notes[0]))
 
     def form(self, span: float) -> str:
-        if self.buckets:
-            return (
-                "Two tables: the exact quasi-identifiers with a bucket number, and the sensitive values of each bucket."
-            )
-        return f"One row per person with generalized values, each spanning {span:.1%} of its range on average."
+        text = "Two tables: the exact quasi-identifiers with a bucket number, and the sensitive values of each bucket."
+        if not self.buckets:
+            text = f"One row per person with generalized values, each spanning {span:.1%} of its range on average."
+        return text
 
     def spec(self) -> dict[str, Any]:
         return {

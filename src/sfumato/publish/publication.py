@@ -14,7 +14,7 @@ from sfumato.data import Table
 from sfumato.errors import ParameterError, ReleaseError, SfumatoError
 from sfumato.mechanisms.noise import SystemSource
 from sfumato.methods.base import Method, refuse_kept_columns
-from sfumato.privacy.claims import Claim, Differential
+from sfumato.privacy.claims import Claim
 from sfumato.privacy.ledger import NOTHING, Ledger, format_loss
 from sfumato.release import FlowRelease, Release
 from sfumato.release.folder import refuse_target
@@ -146,7 +146,7 @@ def publication_of(
 ) -> Publication:
     """The publication of a table by a method, charged to the account of the table's people."""
     claim, account = method.claim, table.schema.name
-    if isinstance(claim, Differential):
+    if claim.neighbours:
         if claim.neighbours not in ACCOUNTS:
             raise ParameterError(f"{method.name} protects {claim.neighbours} neighbours; the ledger counts add-remove")
         refuse_kept_columns(table, f"{method.name} publishes no row as it is; give the column another role")

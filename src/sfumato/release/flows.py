@@ -18,7 +18,7 @@ import polars as pl
 from sfumato.data.flows import Flows
 from sfumato.data.places import OUTSIDE, Places
 from sfumato.errors import ReleaseError, SchemaError
-from sfumato.privacy.claims import Check, Claim, Differential
+from sfumato.privacy.claims import Check, Claim
 from sfumato.release.envelope import Envelope, Provenance, describing, entry, naming, word
 from sfumato.release.folder import read_columns, whole_numbers, write_folder
 from sfumato.release.query import parse_conditions
@@ -84,12 +84,12 @@ class FlowRelease:
         found = []
         if self.frame.select(ENDS).is_duplicated().any():
             found.append("a pair of origin and destination is counted twice")
-        if isinstance(self.claim, Differential):
+        if cost := self.claim.cost:
             if self.claim.neighbours != "replace-origin":
                 found.append(f"flows protect where people come from, the claim {self.claim.neighbours} neighbours")
             spent = sum(self.terms.values())
-            if spent > self.claim.epsilon * (1 + ROUNDING):
-                found.append(f"epsilon is made of {spent:.12g} in all, the claim says {self.claim.epsilon:.12g}")
+            if spent > float(cost.epsilon) * (1 + ROUNDING):
+                found.append(f"epsilon is made of {spent:.12g} in all, the claim says {float(cost.epsilon):.12g}")
         return found
 
     def checks(self) -> list[Check]:

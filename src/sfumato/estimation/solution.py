@@ -12,7 +12,6 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import rel_entr, xlogy
 
 from sfumato.mechanisms.channels import Channel
 from sfumato.mechanisms.channels.base import MIN_EXPECTED
@@ -67,11 +66,15 @@ def next_shares(channel: Channel, observed: Floats, shares: Floats) -> Floats:
 
 def log_likelihood(channel: Channel, observed: Floats, shares: Floats) -> float:
     """Σ_j q_j ln (pG)_j, per report; −∞ where a report that occurred is impossible."""
+    from scipy.special import xlogy  # loading it would slow down every start
+
     return float(xlogy(observed, np.maximum(channel.spread(shares), 0.0)).sum())
 
 
 def unexplained(channel: Channel, observed: Floats, shares: Floats) -> Floats:
     """Σ_j q_j ln (q_j / (pG)_j) along the last axis: what no distribution of reports at all could explain better."""
+    from scipy.special import rel_entr  # loading it would slow down every start
+
     return np.asarray(rel_entr(observed, channel.spread(shares)).sum(axis=-1))
 
 

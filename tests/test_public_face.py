@@ -34,12 +34,7 @@ PUBLIC: dict[str, Any] = {name: getattr(sfumato, name) for name in sfumato.__all
     if not name.startswith("_")
 }
 NAMES = sorted(PUBLIC)
-WITHOUT_EXAMPLE = {name for name in NAMES if name.startswith("claims.")} | {
-    "MEASURES",
-    "SfumatoError",
-    "__version__",
-    "commute.read_published",
-}
+WITHOUT_EXAMPLE = {name for name in NAMES if name.startswith("claims.")} | {"MEASURES", "SfumatoError", "__version__"}
 """What is not made by hand, and what other examples show."""
 SCRIPT = """
 import json

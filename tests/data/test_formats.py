@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from sfumato import commute
 from sfumato.collect.reports import count_reports, read_answers, write_reports
 from sfumato.collect.survey import Survey
 from sfumato.data import read
@@ -15,8 +16,11 @@ from sfumato.data.flows import Flows
 from sfumato.data.formats import FORMATS, Format, name_without_ending, read_table, table_bytes, write_table
 from sfumato.data.places import Places
 from sfumato.errors import DataError, ParameterError
-from sfumato.methods import Mondrian
-from sfumato.release import Release, read_published
+from sfumato.methods import Mondrian, QuadTree
+from sfumato.privacy.ledger import Ledger
+from sfumato.publish.flows import publish_flows
+from sfumato.publish.publication import publish_to
+from sfumato.release import Release, load_release, read_published
 from sfumato.samples.town import SCHEMA_PATH, residents
 from sfumato.schema import Schema
 
@@ -83,6 +87,26 @@ def test_a_format_of_ones_own_serves_tables_and_releases(tmp_path: Path, json_li
         assert loaded.query("age >= 40") == pytest.approx(release.query("age >= 40"))
         assert loaded.claim == release.claim
     assert read_published(tmp_path / "generalize" / f"data{json_lines}", schema).rows == 300
+
+
+def test_what_is_charged_can_be_published_in_it(tmp_path: Path, json_lines: str) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    table = read(residents(300), Schema.load(SCHEMA_PATH))
+    release, folder = publish_to(QuadTree(epsilon=1), table, tmp_path / "tree", ledger=ledger, suffix=json_lines)
+    assert Release.load(folder).rows == pytest.approx(release.to_polars()["count"].sum())
+    made, pairs = commute.commuters(places=40, people=400, destinations=10)
+    flows = Flows.read(pairs, Places.read(made))
+    synthesizer = commute.Synthesizer(promise=commute.Promise(epsilon=4.6, delta=1e-3))
+    options = {"data_set": "flows", "ledger": ledger}
+    publish_flows(synthesizer, flows, tmp_path / "flows", suffix=json_lines, **options)
+    assert load_release(tmp_path / "flows").rows == 400
+    spent = len(ledger.entries())
+    for suffix in (".xls", "csv.x"):
+        with pytest.raises(ParameterError, match="the name of the file must end in"):
+            publish_to(QuadTree(epsilon=1), table, tmp_path / "no", ledger=ledger, suffix=suffix)
+        with pytest.raises(ParameterError, match="the name of the file must end in"):
+            publish_flows(synthesizer, flows, tmp_path / "no", suffix=suffix, **options)
+    assert len(ledger.entries()) == spent, "a name that cannot be is refused before anything is charged"
 
 
 def test_a_format_of_ones_own_serves_flows_places_and_reports(tmp_path: Path, json_lines: str) -> None:

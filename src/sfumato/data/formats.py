@@ -113,16 +113,22 @@ def table_bytes(table: pl.DataFrame, path: Path) -> bytes:
     return content.getvalue()
 
 
-def _write(table: pl.DataFrame, path: Path, file: IO[bytes]) -> None:
+def require_format(path: Path) -> tuple[str, Format]:
+    """The ending and the format of a file to write; refuses a name that says none."""
     found = find_format(path)
     if found is None:
         raise ParameterError(f"{path}: the name of the file must end in {_endings()}")
+    return found
+
+
+def _write(table: pl.DataFrame, path: Path, file: IO[bytes]) -> None:
+    ending, known = require_format(path)
     try:
-        if found[0].endswith(COMPRESSED):
+        if ending.endswith(COMPRESSED):
             with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed:
-                found[1].write(table, cast(IO[bytes], packed))
+                known.write(table, cast(IO[bytes], packed))
         else:
-            found[1].write(table, file)
+            known.write(table, file)
     except pl.exceptions.PolarsError as error:
         raise OSError(str(error)) from error
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sfumato.data.flows import Flows
+from sfumato.data.formats import require_format
 from sfumato.mechanisms.noise import SystemSource
 from sfumato.methods.flows.synthesis import Progress, Synthesis, Synthesizer
 from sfumato.privacy.ledger import Ledger
@@ -25,6 +26,7 @@ def publish_flows(
     data_set: str,
     ledger: Ledger | None = None,
     parquet: bool = False,
+    suffix: str = ".csv",
     planning: Progress | None = None,
     drawing: Progress | None = None,
 ) -> tuple[Synthesis, str]:
@@ -33,6 +35,8 @@ def publish_flows(
     >>> synthesizer = sf.commute.Synthesizer(promise=sf.commute.Promise(epsilon=4.6, delta=1e-3))
     >>> made, name = sf.commute.publish_flows(synthesizer, flows, "release", data_set="example")
     """
+    suffix = ".parquet" if parquet else suffix
+    require_format(Path(f"flows{suffix}"))
     publication = Publication(
         claim=synthesizer.claim, data_set=data_set, method=METHOD, folder=folder, ledger=ledger or Ledger()
     )
@@ -48,6 +52,6 @@ def publish_flows(
             terms=synthesis.terms,
             data_set=data_set,
         )
-        publication.write(publication.sign(release), suffix=".parquet" if parquet else ".csv")
+        publication.write(publication.sign(release), suffix=suffix)
     assert publication.id
     return synthesis, publication.id

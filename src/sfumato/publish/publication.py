@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Self, TypeVar
 
 from sfumato.data import Table
+from sfumato.data.formats import require_format
 from sfumato.errors import ParameterError, ReleaseError, SfumatoError
 from sfumato.mechanisms.noise import SystemSource
 from sfumato.methods.base import Method, refuse_kept_columns
@@ -121,23 +122,27 @@ def publish_to(
     *,
     ledger: Ledger | None = None,
     parquet: bool = False,
+    suffix: str = ".csv",
     assumptions: Sequence[str] = (),
     rows: RowKind | None = None,
 ) -> tuple[Release, Path]:
     """Publish a table to a new folder, and charge the ledger if the method spends privacy budget.
 
     Without a ledger, the user's own is charged. `assumptions` are added to those of the release's claim. With `rows`,
-    noisy counts are published as rows generated from them.
+    noisy counts are published as rows generated from them. `suffix` is that of any file format; `parquet` is short for
+    `.parquet`.
 
     >>> release, folder = sf.publish_to(sf.Mondrian(k=10), table, "release")
     >>> sf.Release.load(folder).claim == release.claim
     True
     """
+    suffix = ".parquet" if parquet else suffix
+    require_format(Path(f"data{suffix}"))
     if rows and method.claim.noise != "counts":
         raise ParameterError(f"{method.name} publishes rows as they are; rows are generated from noisy counts only")
     with publication_of(method, table, folder, ledger=ledger) as publication:
         release = draw(publication, method, table, assumptions=assumptions, rows=rows)
-        saved = publication.write(release, suffix=".parquet" if parquet else ".csv")
+        saved = publication.write(release, suffix=suffix)
     return release, saved
 
 

@@ -56,7 +56,7 @@ class Synthesizer:
     Claim: (ε, δ)-differential privacy for where one person comes from; see `claim`.
     Assumes: see `ASSUMPTIONS`.
     Cost: O(people + destinations), and with a radius or rings the places on their borders.
-    Reference: paper Machanavajjhala et al. 2008; proof in commute.proof.md.
+    Reference: paper Machanavajjhala et al. 2008; proof in flows.proof.md.
 
     >>> synthesizer = sf.commute.Synthesizer(promise=sf.commute.Promise(epsilon=4.6, delta=1e-3))
     >>> synthesizer.synthesize(flows).flows.total

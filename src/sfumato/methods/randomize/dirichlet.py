@@ -31,7 +31,7 @@ class Dirichlet(PrivateMethod):
     Claim: (ε, δ)-probabilistic differential privacy for replacing one person's sensitive value.
     Assumes: quasi-identifiers are public; so is the list of sensitive values.
     Cost: O(rows + distinct points × values).
-    Reference: paper Machanavajjhala et al. 2008; proof in privacy/dirichlet/dirichlet.proof.md.
+    Reference: paper Machanavajjhala et al. 2008; proof in mechanisms/dirichlet/dirichlet.proof.md.
 
     >>> release = sf.Dirichlet(epsilon=2).publish(table)
     """

@@ -40,7 +40,7 @@ class LocalNoise(PrivateMethod):
     Claim: ε-local differential privacy of every sensitive value.
     Assumes: quasi-identifiers are public; so is the list of sensitive values.
     Cost: O(rows) to draw, O(points × values²) to estimate.
-    Reference: paper kacem2018 section 3; proof in privacy/channels/channels.proof.md.
+    Reference: paper kacem2018 section 3; proof in mechanisms/channels/channels.proof.md.
 
     >>> release = sf.LocalNoise(epsilon=2).publish(table)
     """

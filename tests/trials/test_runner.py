@@ -130,7 +130,9 @@ def test_trials_that_ended_before_a_process_died_are_handed_back(table: Table, m
         return runner.run_trial(runner._table, method)
 
     *trials, error = run_with(die_at_anatomy, table, monkeypatch)
-    assert {trial.id for trial in trials if isinstance(trial, Trial)} >= {"original:", "suppression:", "mondrian:k=5"}
+    before = {trial.id for trial in run_trials(table, METHODS[:4], 1)}
+    # The other process may still be at one of the four.
+    assert len({trial.id for trial in trials if isinstance(trial, Trial)} & before) >= 3
     assert "Anatomy l=2" in str(error)
 
 

@@ -34,7 +34,7 @@ from documentation import (
     tutorial_folder,
 )
 from sfumato.cli import main
-from sfumato.cli.app import app
+from sfumato.cli.app import program as all_commands
 from sfumato.cli.reference import contexts
 from sfumato.errors import SchemaError
 from sfumato.trials.flows.sweep import Sweep
@@ -97,7 +97,7 @@ def shell_lines(text: str) -> list[str]:
 
 
 def commands() -> tuple[Any, Any]:
-    program = typer.main.get_command(app)
+    program = all_commands()
     return program, typer.Context(program, info_name="sfumato")
 
 

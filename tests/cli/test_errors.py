@@ -48,8 +48,8 @@ def test_wrong_usage_is_one_line_that_points_to_the_help(run: Run, people: Path,
         (("init", "people.csv", "--sensitive", "illness", "-o", "x.toml"), "the column 'illness' is missing"),
         (("init", "people.csv", "--sensitive", "disease", "-o", "no/x.toml"), "No such file or directory"),
         (("measure", "people.csv", "nothing", "--schema", "people.toml"), "nothing: the file does not exist"),
-        (("verify", "nothing"), "nothing: there is no such release folder"),
-        (("query", "nothing", "age > 3"), "nothing: there is no such release folder"),
+        (("verify", "nothing"), "nothing: this release folder does not exist"),
+        (("query", "nothing", "age > 3"), "nothing: this release folder does not exist"),
         (
             ("publish", "people.csv", "--schema", "no.toml", "--method", "original", "-o", "r"),
             "no.toml: the schema file does not exist",
@@ -84,7 +84,7 @@ def test_errors_of_every_kind_are_one_line(
     def fail(**_: Any) -> None:
         raise error
 
-    monkeypatch.setattr(app.program().commands["verify"], "callback", fail)
+    monkeypatch.setattr(app.program("verify").commands["verify"], "callback", fail)
     assert main(["verify", "r"]) == 2
     assert capsys.readouterr() == ("", line)
 
@@ -93,7 +93,7 @@ def test_a_fault_of_the_program_itself_is_not_hidden(monkeypatch: pytest.MonkeyP
     def fail(**_: Any) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(app.program().commands["verify"], "callback", fail)
+    monkeypatch.setattr(app.program("verify").commands["verify"], "callback", fail)
     with pytest.raises(ZeroDivisionError):
         main(["verify", "r"])
 
@@ -102,7 +102,7 @@ def test_an_interrupt_is_quiet(capsys: pytest.CaptureFixture[str], monkeypatch: 
     def interrupt(**_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(app.program().commands["verify"], "callback", interrupt)
+    monkeypatch.setattr(app.program("verify").commands["verify"], "callback", interrupt)
     assert main(["verify", "r"]) == 130
     assert capsys.readouterr() == ("", "")
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 import typer
 
+from sfumato.cli.app import COMMANDS as COMMANDS_BY_NAME
 from sfumato.cli.app import SETTINGS, program
 from sfumato.cli.reference import command_reference, contexts
 from sfumato.methods import METHODS
@@ -39,6 +40,11 @@ def test_the_commands_are_the_ones_promised() -> None:
     assert {"sfumato budget cap", "sfumato budget export"} < set(COMMANDS)
     assert {f"sfumato commute {name}" for name in ("synthesize", "evaluate", "map")} < set(COMMANDS)
     assert {f"sfumato local {name}" for name in ("plan", "serve", "perturb", "estimate")} < set(COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS_BY_NAME)
+def test_a_command_that_is_not_loaded_is_described_as_it_describes_itself(name: str) -> None:
+    assert program("").commands[name].get_short_help_str(200) == program().commands[name].get_short_help_str(200)
 
 
 @pytest.mark.parametrize("path", CONTEXTS)

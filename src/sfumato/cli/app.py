@@ -1,43 +1,62 @@
-"""The commands under one name, and what becomes of errors: one sentence on standard error and exit code 2."""
+"""The commands under one name, and what becomes of errors: one sentence on standard error and exit code 2.
+
+Only the command that is run is loaded; of the others, their names and what they are for are known here.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperGroup
 
-from sfumato.cli import budget, commute, demo, frontier, init, local, measure, publish, query, verify
-from sfumato.cli.commute import evaluate, synthesize
-from sfumato.cli.commute import map as flow_map
-from sfumato.cli.commute.settings import SynthesizeCommand
-from sfumato.cli.local import estimate, perturb, plan, serve
-from sfumato.cli.parameters import PublishCommand
-from sfumato.cli.show import one_line
 from sfumato.errors import SfumatoError
 from sfumato.version import __version__
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from types import ModuleType
 
 NAME = "sfumato"
 BAD_INPUT = 2
 BROKEN_PIPE = 141
 """What a shell reports of a program whose reader went away."""
-
-COMMANDS: dict[str, type[TyperCommand]] = {"publish": PublishCommand, "synthesize": SynthesizeCommand}
-"""Commands with options that are declared elsewhere."""
+COMPLETION = "_SFUMATO_COMPLETE"
+"""The variable with which a shell asks for completions."""
 SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+COMMANDS = {
+    "demo": "See the whole story on built-in data, in under a minute.",
+    "init": "Propose a schema for a table, to look through and edit.",
+    "frontier": "Try every method on a table and recommend what to publish.",
+    "publish": "Publish a table by one method at one setting.",
+    "measure": "Measure how private and how useful a release is.",
+    "verify": "Recompute what a release promises from its files alone.",
+    "query": "Estimate from a release how many people satisfy conditions.",
+    "budget": "See what has been spent on which data set.",
+    "commute": "Publish, evaluate and map flows of people between places.",
+    "local": "Collect numbers that got noise on people's own devices.",
+}
+GROUPS = {"commute": ("synthesize", "evaluate", "map"), "local": ("plan", "serve", "perturb", "estimate")}
 
-app = typer.Typer(name=NAME, rich_markup_mode=None, pretty_exceptions_enable=False, context_settings=SETTINGS)
 
-
-def _example(line: str) -> str:
-    return f"\b\nExample: {line}"
+@cache
+def program(name: str | None = None) -> TyperGroup:
+    """The commands, ready to run: all of them, or the named one, with the others there by name only."""
+    app = typer.Typer(name=NAME, rich_markup_mode=None, pretty_exceptions_enable=False, context_settings=SETTINGS)
+    app.callback(invoke_without_command=True, epilog=_example("sfumato demo"))(start)
+    for each, about in COMMANDS.items():
+        if name not in (None, each):
+            app.command(name=each, help=about)(_not_loaded)
+        elif each == "budget":
+            app.add_typer(_budget(), name=each)
+        elif each in GROUPS:
+            app.add_typer(_group(each), name=each)
+        else:
+            _add(app, each)
+    made = typer.main.get_command(app)
+    assert isinstance(made, TyperGroup)
+    return made
 
 
 def _show_version(wanted: bool) -> None:
@@ -46,7 +65,6 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(invoke_without_command=True, epilog=_example("sfumato demo"))
 def start(
     context: typer.Context,
     version: Annotated[
@@ -58,40 +76,49 @@ def start(
         typer.echo(context.get_help())
 
 
-def _add(group: typer.Typer, *modules: ModuleType) -> None:
-    """Add the commands of some modules, by the modules' names."""
-    for module in modules:
-        name = module.__name__.rpartition(".")[2]
-        about: dict[str, Any] = {"epilog": _example(module.EXAMPLE), "context_settings": SETTINGS}
-        group.command(name=name, cls=COMMANDS.get(name), **about)(module.command)
+def _not_loaded() -> None:
+    raise AssertionError("a command that was not asked for cannot run")
 
 
-def _add_group(package: ModuleType, example: str, *modules: ModuleType) -> None:
-    """Add the commands of a package, which says itself what they are for."""
-    about: dict[str, Any] = {"help": package.__doc__, "epilog": _example(example), "context_settings": SETTINGS}
-    group = typer.Typer(rich_markup_mode=None, **about)
-    _add(group, *modules)
-    app.add_typer(group, name=package.__name__.rpartition(".")[2])
+def _asked(arguments: Sequence[str] | None) -> str | None:
+    """The command in a line of arguments, nothing if there is none; all of them for a shell that completes."""
+    if COMPLETION in os.environ:
+        return None
+    given = sys.argv[1:] if arguments is None else arguments
+    return next((word for word in given if not word.startswith("-")), "")
 
 
-_add(app, demo, init, frontier, publish, measure, verify, query)
-
-spending = typer.Typer(cls=budget.DataSetOrCommand, rich_markup_mode=None, context_settings=SETTINGS)
-spending.callback(invoke_without_command=True, epilog=_example(budget.EXAMPLE))(budget.command)
-spending.command(name="cap", epilog=_example(budget.CAP_EXAMPLE), context_settings=SETTINGS)(budget.cap)
-spending.command(name="export", epilog=_example(budget.EXPORT_EXAMPLE), context_settings=SETTINGS)(budget.export)
-app.add_typer(spending, name="budget")
-
-_add_group(commute, synthesize.EXAMPLE, synthesize, evaluate, flow_map)
-_add_group(local, serve.EXAMPLE, plan, serve, perturb, estimate)
+def _example(line: str) -> str:
+    return f"\b\nExample: {line}"
 
 
-@cache
-def program() -> TyperGroup:
-    """All commands, ready to run."""
-    made = typer.main.get_command(app)
-    assert isinstance(made, TyperGroup)
-    return made
+def _about(example: str) -> dict[str, Any]:
+    return {"epilog": _example(example), "context_settings": SETTINGS}
+
+
+def _add(group: typer.Typer, name: str, package: str = "sfumato.cli") -> None:
+    """Add the command of a module; a module whose options are declared elsewhere says what makes them."""
+    module = import_module(f"{package}.{name}")
+    kind = getattr(module, "COMMAND", None)
+    group.command(name=name, cls=kind, **_about(module.EXAMPLE))(module.command)
+
+
+def _group(name: str) -> typer.Typer:
+    """The commands of a package, which says itself what they are for."""
+    package = import_module(f"sfumato.cli.{name}")
+    group = typer.Typer(rich_markup_mode=None, help=package.__doc__, **_about(package.EXAMPLE))
+    for each in GROUPS[name]:
+        _add(group, each, package.__name__)
+    return group
+
+
+def _budget() -> typer.Typer:
+    budget = import_module("sfumato.cli.budget")
+    group = typer.Typer(cls=budget.DataSetOrCommand, rich_markup_mode=None, context_settings=SETTINGS)
+    group.callback(invoke_without_command=True, epilog=_example(budget.EXAMPLE))(budget.command)
+    group.command(name="cap", **_about(budget.CAP_EXAMPLE))(budget.cap)
+    group.command(name="export", **_about(budget.EXPORT_EXAMPLE))(budget.export)
+    return group
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -100,7 +127,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     try:
-        code = program().main(args=arguments, prog_name=NAME, standalone_mode=False)
+        code = program(_asked(arguments)).main(args=arguments, prog_name=NAME, standalone_mode=False)
         sys.stdout.flush()
     except (SystemExit, BrokenPipeError) as ended:
         if isinstance(ended, SystemExit) and not ended.code:  # a shell has its completions
@@ -117,6 +144,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except MemoryError:
         return _refuse("there is not enough memory for this table under this schema")
     return int(code or 0)
+
+
+def one_line(text: str) -> str:
+    """The text without line breaks."""
+    return " ".join(part.strip() for part in text.splitlines() if part.strip())
 
 
 def _refuse(sentence: str) -> int:

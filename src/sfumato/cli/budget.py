@@ -5,18 +5,19 @@ from __future__ import annotations
 import csv
 import io
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from sfumato.cli.options import Json, LedgerFile
 from sfumato.cli.show import columns, note, print_json, say, to_json
-
-if TYPE_CHECKING:
-    from sfumato.privacy.ledger import Account, Entry, Ledger
-    from sfumato.privacy.loss import Approximate
-    from sfumato.release import Release
+from sfumato.errors import ParameterError
+from sfumato.files import place
+from sfumato.privacy.ledger import Account, Entry, Ledger, format_loss, format_number
+from sfumato.privacy.loss import Approximate
+from sfumato.release import Release
+from sfumato.schema import Schema
 
 EXAMPLE = "sfumato budget"
 CAP_EXAMPLE = "sfumato budget cap people --epsilon 3"
@@ -50,8 +51,6 @@ def command(
     """
     if context.invoked_subcommand is not None:
         return
-    from sfumato.privacy.ledger import Ledger
-
     ledger = Ledger(ledger_file)
     accounts = ledger.accounts()
     if data_set:
@@ -76,9 +75,6 @@ def cap(
 
     Below what is spent already, nothing more can be spent.
     """
-    from sfumato.errors import ParameterError
-    from sfumato.privacy.ledger import Ledger
-
     ledger = Ledger(ledger_file)
     if none and (epsilon is not None or delta is not None):
         raise ParameterError("--none removes the cap; give it without --epsilon and --delta")
@@ -109,10 +105,6 @@ def export(
     as_json: Json = False,
 ) -> None:
     """Write all entries as CSV, or as JSON with the caps."""
-    from sfumato.errors import ParameterError
-    from sfumato.files import place
-    from sfumato.privacy.ledger import Ledger
-
     ledger = Ledger(ledger_file)
     accounts = ledger.accounts()
     whole = {"ledger": str(ledger.path), "data_sets": [_figures(account) for account in accounts]}
@@ -147,8 +139,6 @@ def show_charge(charged: dict[str, Any] | None) -> None:
     """Say what a release cost, and what is left."""
     if charged is None:
         return
-    from sfumato.schema import Schema
-
     say(charged["sentence"])
     say(f"Ledger: {charged['ledger']}")
     if charged["data_set"] == Schema.name:
@@ -156,8 +146,6 @@ def show_charge(charged: dict[str, Any] | None) -> None:
 
 
 def _find(data_set: str, accounts: list[Account], ledger: Ledger) -> Account:
-    from sfumato.errors import ParameterError
-
     for account in accounts:
         if account.data_set == data_set:
             return account
@@ -167,8 +155,6 @@ def _find(data_set: str, accounts: list[Account], ledger: Ledger) -> Account:
 
 def _standing(account: Account) -> str:
     """Where a data set stands, in a sentence."""
-    from sfumato.privacy.ledger import format_loss
-
     spent = f"{account.data_set}: {format_loss(account.spent)} spent in all"
     if account.cap is None or account.left is None:
         return f"{spent}, without a cap."
@@ -218,8 +204,6 @@ def _show_reserved(count: int, ledger: Ledger) -> None:
 
 
 def _words(loss: Approximate | None, otherwise: str) -> str:
-    from sfumato.privacy.ledger import format_loss
-
     return otherwise if loss is None else format_loss(loss)
 
 
@@ -258,8 +242,6 @@ def _plain(entry: Entry) -> dict[str, Any]:
 
 
 def _csv(accounts: list[Account]) -> str:
-    from sfumato.privacy.ledger import format_number
-
     text = io.StringIO()
     names = ("data_set", "release", "state", "epsilon", "delta", "method", "folder", "reserved_at", "settled_at")
     writer = csv.DictWriter(text, names, lineterminator="\n")

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterable
+from typing import Any, Literal
 
 import typer
 from typer.core import TyperCommand
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from sfumato.parameters import Declaration
+from sfumato.parameters import Declaration
 
 KEYWORD_ONLY = inspect.Parameter.KEYWORD_ONLY
 GIVEN = "parameters"

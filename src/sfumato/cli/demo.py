@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -11,11 +11,15 @@ from sfumato.cli.budget import charge, show_charge
 from sfumato.cli.publish import publish_recommended
 from sfumato.cli.show import note, say
 from sfumato.cli.study import Study
+from sfumato.data import Table, read
+from sfumato.errors import ParameterError
 from sfumato.files import place
-
-if TYPE_CHECKING:
-    from sfumato.data import Table
-    from sfumato.trials.frontier import Frontier
+from sfumato.privacy.ledger import Ledger
+from sfumato.release import Release
+from sfumato.release.query import parse_query
+from sfumato.report.frontier.page import write_report
+from sfumato.samples.town import SCHEMA_PATH, residents
+from sfumato.trials.frontier import Frontier
 
 EXAMPLE = "sfumato demo --rows 2000 -o sfumato-demo"
 QUESTION = "age >= 60 and sex = 'Female' and condition in ('Heart disease', 'Diabetes')"
@@ -36,8 +40,6 @@ def command(
     A made-up town is written to the folder; every method is tried on it, attacked and used; the recommended release is
     published, verified and asked. Running it again replaces only what it wrote itself.
     """
-    from sfumato.data import read
-
     study = Study(folder=output)
     data, schema = _write_town(study, rows)
     table = read(data, schema)
@@ -49,9 +51,6 @@ def command(
 
 def _write_town(study: Study, rows: int) -> tuple[Path, Path]:
     """The town's table and schema, in a folder that is new or an earlier demo's."""
-    from sfumato.errors import ParameterError
-    from sfumato.samples.town import SCHEMA_PATH, residents
-
     data, schema = study.folder / "town.csv", study.folder / "town.toml"
     text = SCHEMA_PATH.read_text(encoding="utf-8")
     ours = schema.is_file() and schema.read_bytes() == text.encode()
@@ -66,12 +65,7 @@ def _write_town(study: Study, rows: int) -> tuple[Path, Path]:
 
 
 def _tell(study: Study, frontier: Frontier) -> None:
-    from sfumato.privacy.ledger import Ledger
-    from sfumato.release import Release
-
     recommendation = frontier.recommend()
-    from sfumato.report.frontier.page import write_report
-
     write_report(frontier, study.folder, recommendation)
     quasi = ", ".join(axis.name for axis in frontier.table.schema.quasi)
     alone = frontier.references.original["singled_out"]
@@ -94,6 +88,4 @@ def _tell(study: Study, frontier: Frontier) -> None:
 
 
 def _truth(table: Table) -> int:
-    from sfumato.release.query import parse_query
-
     return parse_query(QUESTION, table.schema).matches(table)

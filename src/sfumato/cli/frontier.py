@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -12,14 +12,17 @@ from sfumato.cli.options import File, Json, LedgerFile, Parquet, Quasi, Sensitiv
 from sfumato.cli.publish import publish_recommended
 from sfumato.cli.show import explained, heading, note, number, print_json, say
 from sfumato.cli.study import MEASURES, Study
+from sfumato.data import Table, read
+from sfumato.data.propose import propose, to_toml
+from sfumato.errors import ParameterError
 from sfumato.files import place
-
-if TYPE_CHECKING:
-    from sfumato.data import Table
-    from sfumato.methods import Method
-    from sfumato.release import Release
-    from sfumato.schema import Schema
-    from sfumato.trials.recommendation import Recommendation
+from sfumato.measures.measure import MEASURES as KNOWN
+from sfumato.methods import Method, find_method
+from sfumato.privacy.ledger import Ledger
+from sfumato.release import Release
+from sfumato.report.frontier.page import write_report
+from sfumato.schema import Schema
+from sfumato.trials.recommendation import Recommendation
 
 EXAMPLE = "sfumato frontier people.csv --schema people.toml -o out"
 PROPOSED = "schema.toml"
@@ -65,8 +68,6 @@ def command(
     Every method runs at many settings, and every release is measured. Give a schema, or name the sensitive column to
     have one proposed. Finished trials are stored as they end; the same command goes on where an earlier one stopped.
     """
-    from sfumato.privacy.ledger import Ledger
-
     study, ledger = Study(folder=output), Ledger(ledger_file)
     study.check(ours=study.trials.exists())
     declared = _schema(file, schema, sensitive, names(quasi), output)
@@ -75,8 +76,6 @@ def command(
     recommendation = frontier.recommend(
         max_p_loss=max_p_loss, max_breach=max_breach, max_query_error=max_query_error, allow_exact=allow_exact
     )
-    from sfumato.report.frontier.page import write_report
-
     files = write_report(frontier, output, recommendation)
     if schema is None:
         files.append(_keep_proposal(declared, output))
@@ -104,16 +103,10 @@ def command(
 
 
 def _read(file: Path, schema: Schema) -> Table:
-    from sfumato.data import read
-
     return read(file, schema)
 
 
 def _schema(file: Path, schema: Path | None, sensitive: str | None, quasi: tuple[str, ...], output: Path) -> Schema:
-    from sfumato.data.propose import propose, to_toml
-    from sfumato.errors import ParameterError
-    from sfumato.schema import Schema
-
     if (schema is None) == (sensitive is None):
         raise ParameterError("give either --schema, or --sensitive to have a schema proposed")
     if schema is not None:
@@ -130,15 +123,11 @@ def _schema(file: Path, schema: Path | None, sensitive: str | None, quasi: tuple
 
 
 def _keep_proposal(schema: Schema, output: Path) -> Path:
-    from sfumato.data.propose import to_toml
-
     place(output / PROPOSED, to_toml(schema))
     return output / PROPOSED
 
 
 def _methods(wanted: list[str] | None, table: Table) -> list[Method] | None:
-    from sfumato.methods import find_method
-
     if not wanted:
         return None
     kinds = [find_method(name) for name in dict.fromkeys(wanted)]
@@ -147,8 +136,6 @@ def _methods(wanted: list[str] | None, table: Table) -> list[Method] | None:
 
 def show_recommendation(recommendation: Recommendation) -> None:
     """The setting, why it was chosen, and how good it is."""
-    from sfumato.measures.measure import MEASURES as KNOWN
-
     heading(f"Recommended: {recommendation.trial.method.label}, {recommendation.rule}")
     for sentence in recommendation.why:
         say(sentence)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from sfumato.cli.options import File, Quasi, names
 from sfumato.cli.show import columns, say
+from sfumato.data.propose import propose, to_toml
 from sfumato.errors import ParameterError
 from sfumato.files import place
-
-if TYPE_CHECKING:
-    from sfumato.schema import Schema
+from sfumato.schema import Schema
 
 EXAMPLE = "sfumato init people.csv --sensitive disease"
 
@@ -37,8 +36,6 @@ def command(
 
     Bounds and categories are read off the rows and marked so: replace them by what is public knowledge.
     """
-    from sfumato.data.propose import propose, to_toml
-
     target = output or Path(f"{file.name.split('.')[0] or 'schema'}.toml")
     if target.exists() and not force:
         raise ParameterError(f"{target}: this already exists; choose another name with -o, or give --force")

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from sfumato.cli.options import File, Json, SchemaFile
 from sfumato.cli.show import BETTER, explained, heading, measurements, number, print_json, say
-
-if TYPE_CHECKING:
-    from sfumato.measures.base import Workload
-    from sfumato.measures.measurement import Measurement
-    from sfumato.release import Release
-    from sfumato.schema import Schema
+from sfumato.data import read
+from sfumato.errors import ReleaseError
+from sfumato.measures.base import Workload
+from sfumato.measures.measure import measure
+from sfumato.measures.measurement import Measurement
+from sfumato.measures.workloads import WORKLOADS
+from sfumato.measures.workloads.clustering import MatchPoint
+from sfumato.measures.workloads.learning import HeldOut
+from sfumato.release import FlowRelease, ForeignRelease, Release, load_release
+from sfumato.schema import Schema
 
 EXAMPLE = "sfumato measure people.csv release --schema people.toml"
 FAMILIES = {
@@ -52,9 +56,6 @@ def command(
     The release may be a file that another tool made. The figures are computed on the real data: they are for
     the publisher and not to be published.
     """
-    from sfumato.data import read
-    from sfumato.measures.measure import measure
-
     table = read(file, schema)
     published, suppressed = _read_release(release, table.schema)
     found = measure(table, published, _workloads(table.schema, test, clusters))
@@ -72,26 +73,16 @@ def command(
 
 def _workloads(schema: Schema, test: Path | None, clusters: int | None) -> tuple[Workload, ...]:
     """The usual workloads, and those that were asked for."""
-    from sfumato.data import read
-    from sfumato.measures.workloads import WORKLOADS
-
     found = tuple(WORKLOADS)
     if test is not None:
-        from sfumato.measures.workloads.learning import HeldOut
-
         found = (*found, HeldOut(test=read(test, schema)))
     if clusters is not None:
-        from sfumato.measures.workloads.clustering import MatchPoint
-
         found = (*found, MatchPoint(clusters=clusters))
     return found
 
 
 def _read_release(path: Path, schema: Schema) -> tuple[Release, int]:
     """The release, and how many rows it publishes as suppressed."""
-    from sfumato.errors import ReleaseError
-    from sfumato.release import FlowRelease, ForeignRelease, load_release
-
     if not path.is_dir():
         foreign = ForeignRelease.read(path, schema)
         return foreign.release, foreign.suppressed

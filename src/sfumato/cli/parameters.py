@@ -5,15 +5,13 @@ A requirement is asked for by the option of its first field. An option that woul
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sfumato.cli.declared import DeclaredCommand, spell
 from sfumato.errors import ParameterError
+from sfumato.methods import METHODS, Method, find_method
 from sfumato.parameters import Declaration, declarations
-
-if TYPE_CHECKING:
-    from sfumato.methods import Method
-    from sfumato.privacy.requirements import Requirement
+from sfumato.privacy.requirements import REQUIREMENTS, Requirement
 
 MAX_WHOLE = 2.0**53
 
@@ -25,8 +23,6 @@ class PublishCommand(DeclaredCommand):
         return publish_options()
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        from sfumato.methods import METHODS
-
         super().format_options(ctx, formatter)
         taken = {name: ", ".join(options_of(kind)) or "no parameters" for name, kind in METHODS.items()}
         with formatter.section("Methods"):
@@ -35,8 +31,6 @@ class PublishCommand(DeclaredCommand):
 
 def publish_options() -> list[Declaration]:
     """Every option; one that several methods and requirements take says what it is to each."""
-    from sfumato.methods import METHODS
-
     takers = _requirement_options()
     for method in METHODS.values():
         for declared in declarations(method):
@@ -52,8 +46,6 @@ def options_of(kind: type[Method]) -> list[str]:
 
 def method_from(name: str, options: dict[str, Any]) -> Method:
     """The method of that name with the given options."""
-    from sfumato.methods import find_method
-
     kind = find_method(name)
     # A fraction where a whole number belongs is refused by the method itself, with its own sentence.
     given = {
@@ -72,15 +64,11 @@ def method_from(name: str, options: dict[str, Any]) -> Method:
 
 def complete_methods() -> list[str]:
     """The names of all methods, for a shell to complete."""
-    from sfumato.methods import METHODS
-
     return list(METHODS)
 
 
 def _families() -> dict[str, dict[str, type[Requirement]]]:
     """The requirements by the parameter that asks for them, and by form."""
-    from sfumato.privacy.requirements import REQUIREMENTS
-
     found: dict[str, dict[str, type[Requirement]]] = {}
     for kind in filter(declarations, REQUIREMENTS.values()):
         found.setdefault(declarations(kind)[0].name, {})[kind.form] = kind

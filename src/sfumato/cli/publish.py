@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 from sfumato.cli.budget import charge, show_charge
 from sfumato.cli.declared import GIVEN
 from sfumato.cli.options import File, Json, LedgerFile, Parquet, SchemaFile
-from sfumato.cli.parameters import complete_methods, method_from
+from sfumato.cli.parameters import PublishCommand, complete_methods, method_from
 from sfumato.cli.show import measurements, print_json, say, to_json
-from sfumato.cli.study import MEASURES, RELEASE
+from sfumato.cli.study import MEASURES, RELEASE, Study
+from sfumato.data import read
 from sfumato.files import place
-
-if TYPE_CHECKING:
-    from sfumato.cli.study import Study
-    from sfumato.privacy.ledger import Ledger
-    from sfumato.release import Release
-    from sfumato.trials.recommendation import Recommendation
+from sfumato.measures.measure import measure
+from sfumato.privacy.ledger import Ledger
+from sfumato.publish.publication import draw, publication_of, publish_to
+from sfumato.release import Release
+from sfumato.trials.recommendation import CHOSEN, Recommendation
 
 EXAMPLE = "sfumato publish people.csv --schema people.toml --method mondrian --k 10 -o release"
+COMMAND = PublishCommand
 
 
 def command(
@@ -50,10 +51,6 @@ def command(
     folder. What a differentially private release costs is charged to the ledger before noise is drawn; see sfumato
     budget.
     """
-    from sfumato.data import read
-    from sfumato.privacy.ledger import Ledger
-    from sfumato.publish.publication import publish_to
-
     chosen = method_from(method, context.meta[GIVEN])
     ledger = Ledger(ledger_file)
     release, folder = publish_to(chosen, read(file, schema), output, ledger=ledger, parquet=parquet, rows=rows)
@@ -69,10 +66,6 @@ def publish_recommended(
     study: Study, recommendation: Recommendation, ledger: Ledger, *, parquet: bool = False
 ) -> Release:
     """Write the recommended release in place of a study's earlier one, and what it measures beside it."""
-    from sfumato.measures.measure import measure
-    from sfumato.publish.publication import draw, publication_of
-    from sfumato.trials.recommendation import CHOSEN
-
     method, table = recommendation.trial.method, recommendation.table
     with publication_of(method, table, study.release, ledger=ledger, replace_release=True) as publication:
         release = draw(publication, method, table, assumptions=CHOSEN)

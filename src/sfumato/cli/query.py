@@ -8,6 +8,7 @@ import typer
 
 from sfumato.cli.options import Json, ReleaseFolder
 from sfumato.cli.show import print_json, say
+from sfumato.release import load_release
 
 EXAMPLE = "sfumato query release \"age >= 40 and sex = 'Male'\""
 
@@ -27,8 +28,6 @@ def command(
 
     A release of flows is asked about origin and destination, such as "destination = 7 and origin not in (3, 4)".
     """
-    from sfumato.release import load_release
-
     published = load_release(release)
     estimate = published.query(conditions)
     if as_json:

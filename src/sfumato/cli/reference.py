@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import typer
 
 from sfumato.cli.app import NAME, SETTINGS, program
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 WIDTH = 100
 INTRODUCTION = """\

@@ -8,31 +8,26 @@ from __future__ import annotations
 import json
 import math
 import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+from rich.console import Console
+from rich.padding import Padding
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
 
-    from rich.console import Console
-
-    from sfumato.measures.measurement import Measurement
-    from sfumato.trials.trial import Trial
+from sfumato.measures.measurement import Measurement
+from sfumato.trials.trial import Trial
 
 UNWRAPPED = 100_000
 BETTER = {"lower": "lower is better", "higher": "higher is better", "none": ""}
 INDENT = 2
 
 
-def one_line(text: str) -> str:
-    """The text without line breaks."""
-    return " ".join(part.strip() for part in text.splitlines() if part.strip())
-
-
 def screen(*, notes: bool = False) -> Console:
     """Standard output, or standard error for notes; lines are wrapped on a terminal only."""
-    from rich.console import Console
-
     stream = sys.stderr if notes else sys.stdout
     width = None if stream.isatty() else UNWRAPPED
     return Console(file=stream, width=width, highlight=False, markup=False, emoji=False)
@@ -45,17 +40,12 @@ def note(text: str) -> None:
 
 def say(text: str = "", indent: int = 0) -> None:
     """Print a paragraph."""
-    from rich.padding import Padding
-    from rich.text import Text
-
     console = screen()
     console.print(Padding(Text(text), (0, 0, 0, indent), expand=False) if indent else Text(text))
 
 
 def heading(text: str) -> None:
     """Print the title of what follows."""
-    from rich.text import Text
-
     console = screen()
     console.print()
     console.print(Text(text, style="bold"))
@@ -63,9 +53,6 @@ def heading(text: str) -> None:
 
 def columns(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print a table without lines."""
-    from rich.table import Table
-    from rich.text import Text
-
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for title in titles:
         table.add_column(Text(title, style="bold"), overflow="fold")
@@ -135,8 +122,6 @@ def trial_progress() -> Iterator[Callable[[Trial, int, int], None]]:
 @contextmanager
 def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
     """A bar on standard error for work that is counted: what is being done, how much of it, and of how much."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
     console = screen(notes=True)
     shown = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*shown, console=console, disable=not console.is_terminal, transient=True) as progress:

@@ -5,23 +5,21 @@ What a study wrote it may replace; anything else in the folder is left alone.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
 from sfumato.cli.interrupt import interruptible
 from sfumato.cli.show import note, trial_progress
+from sfumato.data import Table
 from sfumato.errors import ParameterError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sfumato.data import Table
-    from sfumato.methods import Method
-    from sfumato.trials.frontier import Frontier
-    from sfumato.trials.trial import Trial
+from sfumato.methods import Method
+from sfumato.release.envelope import refuse_inside_release
+from sfumato.release.folder import refuse_target
+from sfumato.trials.frontier import STORE_NAME, Frontier, frontier
+from sfumato.trials.trial import Trial
 
 RELEASE = "release"
 MEASURES = "measures.json"
@@ -43,8 +41,6 @@ class Study:
     @property
     def trials(self) -> Path:
         """The file of finished trials."""
-        from sfumato.trials.frontier import STORE_NAME
-
         return self.folder / STORE_NAME
 
     @property
@@ -56,9 +52,6 @@ class Study:
         """Refuse a folder in which something would be overwritten that no study wrote."""
         if self.folder.exists() and not self.folder.is_dir():
             raise ParameterError(f"{self.folder}: this is a file; expected a folder for the report")
-        from sfumato.release.envelope import refuse_inside_release
-        from sfumato.release.folder import refuse_target
-
         refuse_inside_release(self.folder)
         for name in (*REPORT, MEASURES, RELEASE):
             if (self.folder / name).exists() and not ours:
@@ -71,8 +64,6 @@ class Study:
 
     def try_all(self, table: Table, methods: Sequence[Method] | None, workers: int | None) -> Frontier:
         """Try every setting; what was tried before is taken from the folder."""
-        from sfumato.trials.frontier import frontier
-
         reached = (0, 0)
         try:
             with interruptible() as check, trial_progress() as show:

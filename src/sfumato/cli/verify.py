@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
 from sfumato.cli.options import Json, ReleaseFolder
 from sfumato.cli.show import explained, print_json, say
-
-if TYPE_CHECKING:
-    from sfumato.release import FlowRelease, Release
+from sfumato.release import FlowRelease, Release, load_release
 
 EXAMPLE = "sfumato verify release"
 NOT_VERIFIED = 1
@@ -21,8 +19,6 @@ def command(release: ReleaseFolder, as_json: Json = False) -> None:
 
     Exit code 0: every requirement holds. 1: some do not, or the release promises nothing that could be verified.
     """
-    from sfumato.release import FlowRelease, load_release
-
     published = load_release(release)
     checked = [
         {

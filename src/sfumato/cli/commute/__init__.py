@@ -2,3 +2,5 @@
 
 Commuting, migration, patient flows, trips: origin–destination data, with or without counts.
 """
+
+EXAMPLE = "sfumato commute synthesize flows.csv --places places.csv --epsilon 4.6 --radius 100mi -o release"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -26,13 +27,15 @@ from sfumato.cli.interrupt import interruptible
 from sfumato.cli.options import Json, names
 from sfumato.cli.show import columns, note, number, print_json, progress_bar, say
 from sfumato.cli.study import INTERRUPTED
+from sfumato.data.flows import Flows
+from sfumato.data.places import KILOMETRES
 from sfumato.errors import UnsatisfiableError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from sfumato.data.flows import Flows
-    from sfumato.trials.flows.comparison import Run
+from sfumato.measures.flows.evaluation import evaluate
+from sfumato.release.envelope import refuse_inside_release
+from sfumato.report.flows.page import write
+from sfumato.trials.flows.comparison import Run
+from sfumato.trials.flows.document import FlowsDocument
+from sfumato.trials.flows.sweep import USUAL_RADIUS, Sweep
 
 EXAMPLE = "sfumato commute evaluate flows.csv --places places.csv --regions tract,town -o evaluation"
 SHOWN = ("short_error", "distance_error", "distance_variation")
@@ -83,12 +86,6 @@ def command(
     For the publisher's eyes. Writes report.html with figures by number of workers, for all and for short commutes,
     evaluation.json and evaluation.csv. Without --release, usual settings are tried at several promises.
     """
-    from sfumato.data.places import KILOMETRES
-    from sfumato.release.envelope import refuse_inside_release
-    from sfumato.report.flows.page import write
-    from sfumato.trials.flows.document import FlowsDocument
-    from sfumato.trials.flows.sweep import USUAL_RADIUS, Sweep
-
     refuse_inside_release(output)
     limit = None if short is None else kilometres(short, unit, "--short") / KILOMETRES[unit]
     levels = names(regions)
@@ -166,9 +163,6 @@ def _published(
     unit: str,
     names: tuple[str | None, str | None, str | None],
 ) -> list[Run]:
-    from sfumato.measures.flows.evaluation import evaluate
-    from sfumato.trials.flows.comparison import Run
-
     runs = []
     for path in releases:
         about: dict[str, Any] = {"label": str(path)}

@@ -9,6 +9,12 @@ import typer
 
 from sfumato.cli.commute.options import Count, Destination, Origin, PlaceId, PlacesFile, Unit, read_release
 from sfumato.cli.show import note, say
+from sfumato.data.flows import Flows
+from sfumato.data.places import Places
+from sfumato.files import place
+from sfumato.release.envelope import refuse_inside_release
+from sfumato.report.map.outlines import count_matches, read_outlines
+from sfumato.report.map.page import TITLE, draw_map
 
 EXAMPLE = "sfumato commute map release --places places.csv --outlines tracts.geojson --by tract -o map.html"
 
@@ -50,13 +56,6 @@ def command(
     Choose a destination there, and see where its people come from. Without --original the page holds nothing but
     synthetic flows, public places and outlines.
     """
-    from sfumato.data.flows import Flows
-    from sfumato.data.places import Places
-    from sfumato.files import place
-    from sfumato.release.envelope import refuse_inside_release
-    from sfumato.report.map.outlines import count_matches, read_outlines
-    from sfumato.report.map.page import TITLE, draw_map
-
     if original:
         refuse_inside_release(output.parent)
     known = Places.read(places, place=place_id)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
+from sfumato.data.flows import Flows
+from sfumato.data.formats import name_without_ending
+from sfumato.data.places import KILOMETRES, Places
 from sfumato.errors import ParameterError
-
-if TYPE_CHECKING:
-    from sfumato.data.flows import Flows
-    from sfumato.data.places import Places
-    from sfumato.release import FlowRelease
+from sfumato.privacy.claims import NoGuarantee
+from sfumato.release import FlowRelease
 
 FlowsFile = Annotated[
     Path,
@@ -40,8 +40,6 @@ PlaceId = Annotated[
 
 def kilometres(text: str, unit: str, name: str = "--radius") -> float:
     """A distance such as 100, 100mi or 160 km, in kilometres."""
-    from sfumato.data.places import KILOMETRES
-
     found = re.fullmatch(r"\s*((?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?)\s*(km|mi)?\s*", text)
     if not found or float(found[1]) == 0:
         raise ParameterError(f"{name} is {text!r}; expected a distance above 0, such as 100mi or 160km")
@@ -57,8 +55,6 @@ def refuse_idle(idle: dict[str, bool]) -> None:
 
 def data_set_name(path: Path) -> str:
     """The name of a file without what tells its format."""
-    from sfumato.data.formats import name_without_ending
-
     return name_without_ending(path)
 
 
@@ -77,9 +73,6 @@ def read_release(
     path: Path, places: Places, names: tuple[str | None, str | None, str | None] = (None, None, None)
 ) -> tuple[FlowRelease, Flows]:
     """Synthetic flows: a folder that was published, or a file of which no claim is known."""
-    from sfumato.privacy.claims import NoGuarantee
-    from sfumato.release import FlowRelease
-
     if path.is_dir():
         release = FlowRelease.load(path)
         return release, release.flows(places)
@@ -91,8 +84,5 @@ def read_input(
     flows: Path, places: Path, origin: str | None, destination: str | None, count: str | None, place_id: str | None
 ) -> tuple[Places, Flows]:
     """The places and the flows between them."""
-    from sfumato.data.flows import Flows
-    from sfumato.data.places import Places
-
     known = Places.read(places, place=place_id)
     return known, Flows.read(flows, known, origin=origin, destination=destination, count=count)

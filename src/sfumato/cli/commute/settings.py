@@ -5,20 +5,20 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import typer
 from typer.core import TyperCommand
 
 from sfumato.cli.commute.options import coarsening, kilometres, refuse_idle
 from sfumato.cli.declared import DeclaredCommand, typer_options
+from sfumato.data.places import OUTSIDE, Places, read_weights
 from sfumato.errors import ParameterError
+from sfumato.mechanisms.dirichlet import Promise
+from sfumato.methods.flows.domain import EVERYWHERE, Domain
+from sfumato.methods.flows.prior import DistanceHistogram, Prior
+from sfumato.methods.flows.synthesis import Synthesizer
 from sfumato.parameters import Declaration, declarations, parameter
-
-if TYPE_CHECKING:
-    from sfumato.data.places import Places
-    from sfumato.methods.flows.prior import Prior
-    from sfumato.methods.flows.synthesis import Synthesizer
 
 USUAL_DELTA = 1e-5
 
@@ -82,11 +82,6 @@ class Settings:
 
     def synthesizer(self, places: Places) -> Synthesizer:
         """What these settings ask for; options that would change nothing are refused."""
-        from sfumato.data.places import OUTSIDE, read_weights
-        from sfumato.mechanisms.dirichlet import Promise
-        from sfumato.methods.flows.domain import EVERYWHERE, Domain
-        from sfumato.methods.flows.synthesis import Synthesizer
-
         by_distance, no_regions = self.prior == "distance", self.beyond in (None, OUTSIDE) and not self.coarse
         refuse_idle(
             {
@@ -115,9 +110,6 @@ class Settings:
         )
 
     def _prior(self, places: Places) -> Prior:
-        from sfumato.data.places import read_weights
-        from sfumato.methods.flows.prior import DistanceHistogram, Prior
-
         public = DistanceHistogram.read(self.distances, self.unit) if self.distances else None
         weights = None if self.prior in ("uniform", "distance") else read_weights(Path(self.prior), places)
         return Prior(distances=public, by_distance=self.prior == "distance", keep=self.keep, weights=weights)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -18,15 +18,16 @@ from sfumato.cli.commute.options import (
     data_set_name,
     read_input,
 )
-from sfumato.cli.commute.settings import Settings
+from sfumato.cli.commute.settings import Settings, SynthesizeCommand
 from sfumato.cli.declared import GIVEN
 from sfumato.cli.options import Json, LedgerFile, Parquet
 from sfumato.cli.show import note, print_json, progress_bar, say
-
-if TYPE_CHECKING:
-    from sfumato.methods.flows.synthesis import Synthesis
+from sfumato.methods.flows.synthesis import Synthesis
+from sfumato.privacy.ledger import Ledger
+from sfumato.publish.flows import publish_flows
 
 EXAMPLE = "sfumato commute synthesize flows.csv --places places.csv --epsilon 4.6 --radius 100mi -o release"
+COMMAND = SynthesizeCommand
 
 
 def command(
@@ -51,9 +52,6 @@ def command(
     For every destination as many people are drawn as go there, from the data and a public prior that is as small as
     the promise allows. How many go to each destination is taken for public. What it costs is charged to the ledger.
     """
-    from sfumato.privacy.ledger import Ledger
-    from sfumato.publish.flows import publish_flows
-
     known, original = read_input(flows, places, origin, destination, count, place_id)
     synthesizer = Settings(**context.meta[GIVEN]).synthesizer(known)
     likely = synthesizer.promise.delta

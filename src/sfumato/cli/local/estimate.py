@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
+import numpy as np
 import typer
+from numpy.typing import NDArray
 
 from sfumato.cli.options import Column, Json, refuse_existing
 from sfumato.cli.show import columns, heading, note, print_json, say, to_json
+from sfumato.collect.reports import count_reports
+from sfumato.collect.survey import Survey, read_survey
 from sfumato.errors import ParameterError
+from sfumato.estimation.estimate import estimate
 from sfumato.files import place
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from sfumato.collect.survey import Survey
 
 EXAMPLE = "sfumato local estimate reports.csv --survey age.toml"
 MAX_LINES = 40
@@ -62,8 +62,6 @@ def command(
     With error bars for every value, the cumulative distribution, the mean and the quartiles, and a bound on how far the
     estimate is from the likeliest one.
     """
-    from sfumato.estimation.estimate import estimate
-
     if output:
         if output.suffix not in (".csv", ".json"):
             raise ParameterError(f"{output}: the name of an estimate ends in .csv or .json")
@@ -90,11 +88,6 @@ def _reports(
     files: list[Path], survey: Path | None, database: str | None, name: str | None, column: str | None
 ) -> tuple[Survey, NDArray[np.int64]]:
     """The survey, and how often each report occurs in files or in a database."""
-    from contextlib import closing
-
-    from sfumato.collect.reports import count_reports
-    from sfumato.collect.survey import read_survey
-
     if database is None:
         if not files or survey is None or name is not None:
             raise ParameterError("say which reports: files with --survey, or --database with --name")

@@ -9,6 +9,8 @@ import typer
 
 from sfumato.cli.options import Column, Json, refuse_existing
 from sfumato.cli.show import print_json, say
+from sfumato.collect.reports import read_answers, write_reports
+from sfumato.collect.survey import read_survey
 
 EXAMPLE = "sfumato local perturb people.csv --survey age.toml --column age -o reports.csv"
 
@@ -34,9 +36,6 @@ def command(
     Every row becomes one report in the survey's units; other columns are left behind. Run it once: a second run draws
     fresh noise, and two reports about one person tell more than one.
     """
-    from sfumato.collect.reports import read_answers, write_reports
-    from sfumato.collect.survey import read_survey
-
     asked = read_survey(survey)
     refuse_existing(output)
     answers, name = read_answers(file, asked, column)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 from sfumato.cli.options import Json
 from sfumato.cli.show import print_json, say
+from sfumato.collect.planning import Planner, SurveyPlan
+from sfumato.collect.survey import read_survey
 from sfumato.errors import ParameterError
-
-if TYPE_CHECKING:
-    from fractions import Fraction
-
-    from sfumato.collect.planning import SurveyPlan
+from sfumato.mechanisms.channels import make_channel
 
 EXAMPLE = "sfumato local plan --size 100 --epsilon 0.5 --error 0.01"
 QUANTITIES = {"cell": "share of people with any one value", "cdf": "share of people up to any value", "mean": "mean"}
@@ -70,10 +69,6 @@ def _plan(
     reports: int | None,
     **more: Any,
 ) -> SurveyPlan:
-    from sfumato.collect.planning import Planner
-    from sfumato.collect.survey import read_survey
-    from sfumato.mechanisms.channels import make_channel
-
     name, both = mechanism or "geometric", error is not None and reports is not None
     if survey is not None:
         if any(given is not None for given in (size, epsilon, mechanism)):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import secrets
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from sfumato.cli.show import note, say
+from sfumato.collect.survey import read_survey
 
 EXAMPLE = "sfumato local serve age.toml --database reports.db"
 
@@ -45,13 +48,9 @@ def command(
     address. Reports are stored before they are acknowledged. Put a proxy that speaks HTTPS in front of it before
     anybody else can reach it.
     """
-    import secrets
-    from contextlib import closing
-
     from sfumato.collect.collector.service import check_token
     from sfumato.collect.collector.serving import serve
     from sfumato.collect.collector.storage import Storage
-    from sfumato.collect.survey import read_survey
 
     asked = [read_survey(path) for path in surveys or []]
     secret = token or secrets.token_urlsafe(24)

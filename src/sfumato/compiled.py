@@ -4,8 +4,6 @@ Machine code holds the code of the functions it calls, and those may be in other
 therefore in a folder named after the contents of all files with compiled functions.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Files and folders that are never half there: written under another name, then renamed."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import tempfile

@@ -1,7 +1,5 @@
 """What a notebook shows of an object: a small table in HTML, every text in it escaped."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from html import escape
 

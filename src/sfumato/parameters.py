@@ -4,8 +4,6 @@ From a declaration such as `k: int = parameter(help="at least this many people i
 follow the check of its values, the option of the command line with its help, and the label of a setting.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import sys
 import types

@@ -3,8 +3,6 @@
 Only the command that is run is loaded; of the others, their names and what they are for are known here.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """`sfumato budget`: what has been spent on which data set, and how much may be."""
 
-from __future__ import annotations
-
 import csv
 import io
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Options that are made of declared parameters, beside those that a command's own function lists."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterable
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """`sfumato demo`: the whole story on a made-up town."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """`sfumato frontier`: try every method, and recommend what to publish."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """`sfumato init`: propose a schema to edit."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

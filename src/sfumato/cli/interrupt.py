@@ -1,7 +1,5 @@
 """Interrupts that arrive as interrupts, whatever compiled code makes of them on their way."""
 
-from __future__ import annotations
-
 import signal
 import sys
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """`sfumato measure`: attack a release, use it, and say what each number means."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -3,8 +3,6 @@
 A requirement is asked for by the option of its first field. An option that would change nothing is refused.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from sfumato.cli.declared import DeclaredCommand, spell

@@ -1,7 +1,5 @@
 """`sfumato publish`: one method, one setting, one release."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any, Literal
 

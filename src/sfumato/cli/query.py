@@ -1,7 +1,5 @@
 """`sfumato query`: ask a release what its recipient would ask."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -1,7 +1,5 @@
 """The command reference, made of the commands' own help: `python -m sfumato.cli.reference > docs/commands.md`."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterator
 

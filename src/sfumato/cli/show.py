@@ -3,8 +3,6 @@
 Results go to standard output; progress and notes go to standard error.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import sys

@@ -3,8 +3,6 @@
 What a study wrote it may replace; anything else in the folder is left alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`sfumato verify`: recompute the claim of a release from nothing but what is published."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import typer

@@ -4,8 +4,6 @@ The error is half the width of an interval, of the least exact share of a value,
 or of the mean. It is that of the unbiased estimate, so the most likely distribution usually does better.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any, Literal, get_args

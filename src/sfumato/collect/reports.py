@@ -4,8 +4,6 @@ Files are CSV (compressed too) or Parquet with a column of numbers in the survey
 those of several files are the counts of all their reports.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 

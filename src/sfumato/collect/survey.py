@@ -4,8 +4,6 @@ The same description serves people who answer in a browser, files of values to p
 estimate from.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from dataclasses import dataclass

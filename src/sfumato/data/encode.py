@@ -3,8 +3,6 @@
 Text is encoded through its distinct values, so that labels are looked at once each.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 

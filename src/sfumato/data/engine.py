@@ -3,8 +3,6 @@
 Everything else works on the cells that these return, so a method runs unchanged on every engine.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Protocol
 

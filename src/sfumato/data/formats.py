@@ -4,8 +4,6 @@ This is the one place to add a format, for tables of people, flows, places, repo
 `FORMATS`. Text is read as text: whether a field is a number is the schema's to say, not a guess from the first rows.
 """
 
-from __future__ import annotations
-
 import codecs
 import csv
 import gzip

@@ -1,7 +1,5 @@
 """Several integer columns as one sortable key, so that grouping and lookup work on a single array."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

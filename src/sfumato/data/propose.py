@@ -4,8 +4,6 @@ What is read off the data (bounds, categories, whether values are missing) is li
 `from_data`, for the owner to replace by public knowledge.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import dataclass

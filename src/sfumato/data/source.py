@@ -3,8 +3,6 @@
 Everything arrives as a Polars frame with the wanted columns only.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ Where sensitive values were randomized, everything is counted as published, and 
 counts in regions for those who ask, beliefs about people for those who look them up.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial

@@ -6,8 +6,6 @@ surplus of a parent over its children is shared by their variances. All of it is
 it costs no privacy.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -5,8 +5,6 @@ x = Tu and λ = v x, the equations times T are  B diag(d) B u + T λ = B a + T (
 diagonals when u and λ alternate. Eliminating λ would leave five, but the square of the condition number.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Protocol
 

@@ -1,7 +1,5 @@
 """From counts of reports to an estimate with intervals, and to the document that pages and commands show."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property

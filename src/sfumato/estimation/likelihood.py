@@ -1,7 +1,5 @@
 """The most likely distribution, by the fastest solver that a channel has."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

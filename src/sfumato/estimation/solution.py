@@ -4,8 +4,6 @@ Solvers build on the iterative Bayesian update (paper kacem2018, Definition 4.1)
 shares q of the reports. It never lowers the log likelihood, costs two passes over the axis, and works for any channel.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Self

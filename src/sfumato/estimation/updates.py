@@ -5,8 +5,6 @@ values and a million reports, a gap of 1e−9 takes millions of steps. A number 
 early, and the solution says what gap is left.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """What attacks and workloads are: something done with a release, and the numbers that say how well it goes."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """Measuring a release against its table: every attack and every workload, as one mapping."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from sfumato.data import Table

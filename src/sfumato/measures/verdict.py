@@ -1,7 +1,5 @@
 """Is this number good? Verdicts against what the two end points of the same table reach."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """The methods, one file each, by the names the command line uses."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from sfumato.errors import ParameterError

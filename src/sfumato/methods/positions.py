@@ -1,7 +1,5 @@
 """Positions: every axis as a plain range, its missing value, where there is one, taking a position of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

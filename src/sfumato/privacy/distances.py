@@ -3,8 +3,6 @@
 Each takes `p` (m, values) and `q` (values) or (m, values), both summing to one, and returns (m,).
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

@@ -6,8 +6,6 @@ disk before `reserve` returns, so that neither a kill nor a power failure takes 
 left alone: it would be faster, but needs shared memory, and its usual setting forgets the last commits.
 """
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import threading

@@ -3,8 +3,6 @@
 Nothing in the folder is computed on the real flows but the draw itself; the rest follows from what is public.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from sfumato.data.flows import Flows

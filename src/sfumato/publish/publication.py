@@ -1,7 +1,5 @@
 """From a method to a release in a folder: reserve, draw, write, settle, once, for everybody."""
 
-from __future__ import annotations
-
 import os
 import uuid
 from collections.abc import Iterator, Sequence

@@ -4,8 +4,6 @@ A group holds a histogram and owns one or more boxes; a box carries the number o
 kind of publication is this one shape, so attacks and workloads are written once.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, Self

@@ -4,8 +4,6 @@ Counts come from noise and need not be whole; a line with none is left out. `noi
 noise that was added before the counts were made to agree, empty where that is not known.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

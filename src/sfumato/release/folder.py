@@ -3,8 +3,6 @@
 So a release is never half there. A folder that holds a release and nothing else may give way to a new one.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path

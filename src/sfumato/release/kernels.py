@@ -1,7 +1,5 @@
 """The two inner loops over boxes: which boxes hold a point, and how much of each box a region covers."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """One way into a release folder, whatever kind of data it holds."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from sfumato.release.envelope import Envelope

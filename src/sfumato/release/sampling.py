@@ -7,8 +7,6 @@ parent: in a fixed one, even counts would fall in step with the attributes and i
 rows are handed out, their marginals are compared with those of the counts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import combinations

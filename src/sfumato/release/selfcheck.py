@@ -5,8 +5,6 @@ associated (as they are when values are dealt out in exact shares), Bernstein's 
 P(|count − μ| ≥ t) ≤ 2 exp(−t² / (2μ + 2t/3)). Rows whose rounding makes up correlations of its own do not pass.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The look that all charts share, and how they become files. The original of everything is ink or grey."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The files of a report. All are made before the first is written, and each appears whole or not at all."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -4,8 +4,6 @@ A page needs nothing else: no network, no other file, no server. The browser is 
 that lets it load nothing and run only the scripts whose digests it names.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -5,8 +5,6 @@ Rows with a missing value are left out, as in the literature: 45,222 remain, the
 Whatever was read, its content must have the checksum below.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import os

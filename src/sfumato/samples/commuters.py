@@ -3,8 +3,6 @@
 Homes are dense near town centres, workplaces denser still, and few travel far. Nobody in it exists.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 

@@ -4,8 +4,6 @@ Values are numbered `0..size-1`; a missing value has the code `MISSING`. A gener
 `lo..hi` of codes plus whether the missing value is in it; `lo = 0, hi = -1` is the empty interval.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass

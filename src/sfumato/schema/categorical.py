@@ -4,8 +4,6 @@ A group of categories is published under the label of the node that covers exact
 `{a, b, c}`; labels with punctuation of their own are quoted inside a set.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass

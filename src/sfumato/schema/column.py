@@ -1,7 +1,5 @@
 """One column as a schema declares it: its role and, where values matter, its axis."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

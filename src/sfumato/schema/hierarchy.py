@@ -3,8 +3,6 @@
 A ragged, contradictory or incomplete file is refused with the row.
 """
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

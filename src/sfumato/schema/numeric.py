@@ -4,8 +4,6 @@ A grid point stands for one exact value; a bin `[a, b)` for all values in it. Ne
 of the range: nothing is stored per code.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Dominance: a release is efficient if no other is at least as good in both measures and better in one."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

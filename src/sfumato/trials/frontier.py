@@ -1,7 +1,5 @@
 """The frontier of a table: every trial, which of them are efficient, and which to recommend."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Sequence
 from contextlib import closing

@@ -4,8 +4,6 @@ Under limits, the most useful release that keeps them; without any, the knee of 
 more privacy starts to buy less utility than before) among releases that come nowhere near revealing anyone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Measures of one setting tried with several seeds: their mean, Student's interval, and how documents show them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 

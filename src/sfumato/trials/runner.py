@@ -1,7 +1,5 @@
 """Running many trials in parallel processes; each is handed back as it ends."""
 
-from __future__ import annotations
-
 import pickle
 import signal
 import sys

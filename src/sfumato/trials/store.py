@@ -1,7 +1,5 @@
 """The file of finished trials: each is on disk the moment it ends, so an interrupt loses none."""
 
-from __future__ import annotations
-
 import json
 import os
 from dataclasses import dataclass

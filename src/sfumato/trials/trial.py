@@ -1,7 +1,5 @@
 """One setting of one method, tried on a table and measured, or refused by the table."""
 
-from __future__ import annotations
-
 import json
 import time
 from dataclasses import dataclass, field

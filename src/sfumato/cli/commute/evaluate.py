@@ -1,7 +1,5 @@
 """`sfumato commute evaluate`: what synthetic flows get wrong, and what a promise costs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from math import isfinite
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`sfumato commute map`: one page that shows where people come from."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

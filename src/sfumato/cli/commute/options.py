@@ -1,7 +1,5 @@
 """Options that the commuting commands share, and what their words mean."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Annotated, Literal

@@ -1,7 +1,5 @@
 """`sfumato commute synthesize`: synthetic flows in a new folder, charged to the ledger."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any

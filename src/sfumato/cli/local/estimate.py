@@ -1,7 +1,5 @@
 """`sfumato local estimate`: from noisy reports, in files or a database, to how true answers are distributed."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any, Literal

@@ -1,7 +1,5 @@
 """`sfumato local perturb`: a file of true answers in, a file of noisy reports out."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

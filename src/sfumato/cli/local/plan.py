@@ -1,7 +1,5 @@
 """`sfumato local plan`: how many reports, how exact, or how private, two of the three given."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, Literal

@@ -1,7 +1,5 @@
 """`sfumato local serve`: collect reports from browsers and other clients."""
 
-from __future__ import annotations
-
 import secrets
 from contextlib import closing
 from pathlib import Path

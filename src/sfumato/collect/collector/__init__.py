@@ -3,8 +3,6 @@
 Whoever imports a part of it without its libraries is told how to install them.
 """
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 
 from sfumato.errors import ParameterError

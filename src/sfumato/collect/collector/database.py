@@ -4,8 +4,6 @@ Kept are surveys, reports with the ids their senders drew at random, and how oft
 column for who sent a report, from where or when, and SQLite keeps the rows in the order of their ids, not of arrival.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path

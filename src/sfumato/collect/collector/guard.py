@@ -1,7 +1,5 @@
 """What holds for every answer: security headers, which other sites may call, and nothing told about failures."""
 
-from __future__ import annotations
-
 import logging
 import re
 import traceback

@@ -1,7 +1,5 @@
 """What requests may hold: bodies of limited size, JSON, and reports that fit their survey, all else refused."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

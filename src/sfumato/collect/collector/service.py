@@ -4,8 +4,6 @@ Errors are answered as {"error": sentence}. A report is acknowledged once it is 
 survey's smallest batch on. Addresses of senders and times are neither stored nor logged.
 """
 
-from __future__ import annotations
-
 import hmac
 import json
 import re

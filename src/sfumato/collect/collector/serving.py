@@ -1,7 +1,5 @@
 """Running the collector: on this machine alone unless told otherwise, until it is interrupted or terminated."""
 
-from __future__ import annotations
-
 import asyncio
 import signal
 import socket

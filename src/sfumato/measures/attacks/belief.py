@@ -4,8 +4,6 @@ Builds P_loss of li2009 section 4.1: the distance between the overall distributi
 and the distribution in the class that holds the person, for the worst-off person and on average.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """What the classes of a release really are: the k, ℓ and t that it turned out to have."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -4,8 +4,6 @@ Every box spreads its rows evenly along each axis; from these margins the advers
 quasi-identifier goes with the sensitive attribute, and guesses everybody's value.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

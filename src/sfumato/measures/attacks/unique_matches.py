@@ -1,7 +1,5 @@
 """Unique people: rows unique in the original that stand in the release unchanged, and rows alone in their box."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

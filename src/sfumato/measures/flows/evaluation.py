@@ -4,8 +4,6 @@ Everything here is computed on the real data and is for the publisher's eyes. Th
 commutes, the distance bins and the classes of destinations are fixed beforehand, not read off the data.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

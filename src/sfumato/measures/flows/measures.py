@@ -1,7 +1,5 @@
 """What the figures of an evaluation mean, which way is better, and in which unit they are."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import Any

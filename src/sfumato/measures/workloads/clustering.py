@@ -4,8 +4,6 @@ Match Point clusters the original rows and the published ones, and counts over a
 themselves included, how often the two clusterings agree on whether the pair belongs together.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction

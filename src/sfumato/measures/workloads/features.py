@@ -5,8 +5,6 @@ taxonomy need not be alike; only an axis with very many values is taken in the o
 has an indicator of its own and, as a number, stands in the middle. A box is the mean of its points.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -3,8 +3,6 @@
 Rows are dealt out class by class, so that every part has the class frequencies of the whole.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

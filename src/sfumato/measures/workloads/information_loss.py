@@ -3,8 +3,6 @@
 Rows that were suppressed are charged as the coarsest possible: the whole domain, indistinguishable from all.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

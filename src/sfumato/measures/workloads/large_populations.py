@@ -3,8 +3,6 @@
 A population is a conjunction of at most one taxonomy node per quasi-identifier that enough rows satisfy.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

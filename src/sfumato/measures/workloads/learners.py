@@ -6,8 +6,6 @@ the pessimistic error as C4.5 does, without raising subtrees; `id3` grows until 
 Every learner is deterministic, runs on one thread and weighs its examples.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal

@@ -4,8 +4,6 @@ The class is the sensitive attribute, the features are the quasi-identifiers. Wh
 were held out, and stands between knowing the class frequencies alone and learning from the original rows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, get_args

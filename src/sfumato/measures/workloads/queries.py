@@ -3,8 +3,6 @@
 Positions run over the values of an axis, and then its missing value; a range of positions is a span.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

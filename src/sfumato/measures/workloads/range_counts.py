@@ -1,7 +1,5 @@
 """The two COUNT workloads: half of every axis (cormode2013), and a few conditions (li2009 section 5.2)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar

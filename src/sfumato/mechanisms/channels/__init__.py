@@ -1,7 +1,5 @@
 """Noise at the client: channels from true values to reports, by the names that surveys and the command line use."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 

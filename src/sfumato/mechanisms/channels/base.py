@@ -4,8 +4,6 @@ Values are `0..size - 1`, reports `0..reports - 1`. A channel is the matrix G of
 written out, because every product with it takes one pass. Products run along the last axis of what they are given.
 """
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ G_ij = α^|i−j| / (1 + α) in the first and the last column, (1 − α)/(1 + �
 Proof of the claim in channels.proof.md.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar

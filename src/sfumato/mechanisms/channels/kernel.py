@@ -5,8 +5,6 @@ diagonals. So G, its transpose and its inverse are applied in O(size), and no po
 large ε · size is.
 """
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from dataclasses import dataclass

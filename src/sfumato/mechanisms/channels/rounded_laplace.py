@@ -4,8 +4,6 @@ What most programs do in place of geometric noise. A value stays where it is wit
 d ≥ 1 units to either side with probability sinh(ε/2) e^(−εd); it is drawn that way, so no continuous noise occurs.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property

@@ -4,8 +4,6 @@
 something farther off (Li, Wang, Lopuhaä-Zwakenberg, Li and Škorić, 2020, in its discrete form).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from decimal import Decimal

@@ -6,8 +6,6 @@ privacy, which bounds the probability that anything is disclosed about anyone; a
 (ε, δ)-differential privacy only.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ some place must be drawn more often than its threshold (`threshold`); how often 
 adds the tails of all places, maximized over all allocations of n people to places. The proof is `dirichlet.proof.md`.
 """
 
-from __future__ import annotations
-
 from math import exp, floor, log, log1p
 
 import numpy as np

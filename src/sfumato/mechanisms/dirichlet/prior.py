@@ -1,7 +1,5 @@
 """Priors in levels: every place of a level has the same prior mass and the same chance of being kept."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ A draw is kept if it would not disclose about the data, or about data in which o
 by the data alone would show it; with its neighbours' leave, rejecting costs ln 1/(1 − δ).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

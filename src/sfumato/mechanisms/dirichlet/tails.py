@@ -4,8 +4,6 @@ A count of m draws is beta-binomial with parameters (a, b) when the urn holds ma
 everything else. Every function here returns an upper bound that is exact up to rounding.
 """
 
-from __future__ import annotations
-
 from math import exp, lgamma, log, log1p
 
 from sfumato.compiled import compiled

@@ -10,8 +10,6 @@ remembered for this destination; a pick that falls on a dropped place is made ag
 places beforehand and drawing from those that were kept.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import NamedTuple
 

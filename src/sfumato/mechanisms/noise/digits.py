@@ -5,8 +5,6 @@ drawn so far. Where the words agree, further words decide: so an event has exact
 rounded one.
 """
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from decimal import Decimal, localcontext

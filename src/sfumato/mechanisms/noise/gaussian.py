@@ -5,8 +5,6 @@ Kamath and Steinke, 2020). That probability is compared word by word with a unif
 exact. Added to a count of sensitivity 1 it costs ρ = 1/2σ² of concentrated differential privacy.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from decimal import Decimal

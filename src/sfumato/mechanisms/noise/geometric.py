@@ -6,8 +6,6 @@ F(k). Beyond the table the law starts anew (it has no memory), and for β near 1
 part, both by table. So every probability is exact, and pure ε stays pure.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from decimal import Decimal, localcontext

@@ -9,8 +9,6 @@ P(Z ≥ t) = e^(−ε max(t, 0)) for integers t, so the probability changes by a
 It is the discrete twin of permute-and-flip (McKenna and Sheldon, 2020), never worse than the exponential mechanism.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

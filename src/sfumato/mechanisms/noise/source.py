@@ -3,8 +3,6 @@
 Experiments and tests pass a `SimulatedSource`; whatever is made with it promises nothing.
 """
 
-from __future__ import annotations
-
 import os
 from abc import ABC, abstractmethod
 from fractions import Fraction

@@ -6,8 +6,6 @@ geometric amount. So it is enough to draw the gaps between empty cells at which 
 to keep each with probability 1 / (1 + α), and to draw its excess (after Cormode, Procopiuc, Srivastava and Tran, 2012).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Growing: the parts that regions are cut into, and their points sorted into them."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -4,8 +4,6 @@ A region is a box of positions with a run of points. Numeric axes may be cut bet
 at up to a given number of even steps); an axis with a taxonomy is cut into the children of the node a region covers.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

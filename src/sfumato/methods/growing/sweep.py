@@ -4,8 +4,6 @@ The sweep proposes cuts with a cost each, and the histogram of the left side; de
 requirements allow is left to the caller.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -5,8 +5,6 @@ rows, the numbers (0 + U)/m, …, (m − 1 + U)/m are dealt out at random. Each 
 together vary less than independent ones. All of it follows from noisy counts and costs no privacy.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations

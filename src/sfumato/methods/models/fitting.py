@@ -5,8 +5,6 @@ independent attributes and moving by multiplicative steps, which keep X in the f
 McKenna, Sheldon and Miklau, 2019, do over a junction tree). It looks at noisy counts alone and costs no privacy.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

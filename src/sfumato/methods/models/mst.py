@@ -4,8 +4,6 @@ The tree joins the pairs of attributes that depend most on each other. The libra
 (graphical-model estimation); rows are sampled by our own ancestral sampler, which checks itself.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A child is always seen through the finest view of its attribute, a parent throug
 parents of Zhang et al., 2017), so that a child can listen a little to many parents.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -4,8 +4,6 @@ As Zhang, Cormode, Procopiuc, Srivastava and Xiao (2014, 2017) build it, but for
 public number of rows: the score of a parent set is a whole number that one row changes by at most 1.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Sampled rows: the columns of a table that they imitate, how many there are, and the release of them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

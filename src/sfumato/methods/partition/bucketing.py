@@ -1,7 +1,5 @@
 """Filling buckets with rows of different sensitive values, the commonest values first."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -4,8 +4,6 @@ A level's cuts are proposed in one sweep, checked against all requirements at on
 each region is made.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Literal

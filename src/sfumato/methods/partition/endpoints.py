@@ -1,7 +1,5 @@
 """The two ends of every frontier: publish everything as it is, or nothing but the sensitive column."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

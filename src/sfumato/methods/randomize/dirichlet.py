@@ -4,8 +4,6 @@ As Machanavajjhala, Kifer, Abowd, Gehrke and Vilhuber (2008) synthesize where pe
 people with the same quasi-identifiers are a destination, and the sensitive values are the places they come from.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

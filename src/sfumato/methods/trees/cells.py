@@ -3,8 +3,6 @@
 The threshold follows from the size of the domain and the noise alone.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -5,8 +5,6 @@ One private selection per specialization looks at all cuts of all attributes; th
 shared out by noisy counts; a leaf spends all that its own path has left.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from fractions import Fraction

@@ -5,8 +5,6 @@ cells whose noisy count reaches a public threshold are drawn. The partition look
 the second half counts the sensitive values in each part.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

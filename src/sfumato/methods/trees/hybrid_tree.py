@@ -1,7 +1,5 @@
 """The hybrid of kd-tree and quad-tree: private medians above, where they matter, middles below."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

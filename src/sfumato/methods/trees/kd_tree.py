@@ -1,7 +1,5 @@
 """The private kd-tree: cuts at private medians, so that dense parts of the domain are cut finer."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """The private quad-tree: cuts that do not look at the data, so that all of the budget buys counts."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """RPS, recursive partitioning and summarization (Qardaji and Li, 2012): random axes, private medians."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -5,8 +5,6 @@ sensitive attribute, and least squares make all counts agree. Levels further dow
 get geometrically more of the budget.
 """
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from dataclasses import dataclass

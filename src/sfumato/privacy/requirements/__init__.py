@@ -1,7 +1,5 @@
 """Requirements on the classes of a syntactic release, by the names a release file uses."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from sfumato.errors import ReleaseError

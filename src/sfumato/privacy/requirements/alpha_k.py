@@ -1,7 +1,5 @@
 """(α, k)-anonymity (Wong et al., 2006): classes of k, and no sensitive value above a share of α."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

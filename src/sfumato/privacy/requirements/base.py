@@ -1,7 +1,5 @@
 """What every class of a syntactic release must satisfy, checked for many classes at once."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """β-likeness (Cao and Karras, 2012): no sensitive value gains more than β relative to the table."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """δ-disclosure or semantic privacy (Brickell and Shmatikov, 2008): bounded odds for every value."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """k-anonymity: nobody stands in a class of fewer than k people (Samarati and Sweeney, 1998)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

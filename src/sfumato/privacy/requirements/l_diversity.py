@@ -3,8 +3,6 @@
 Four forms. The probabilistic one bounds the adversary's confidence directly and is what `l=` means elsewhere.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """t-closeness: no class is far from the whole table (Li, Li and Venkatasubramanian, 2007)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

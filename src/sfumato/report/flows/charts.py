@@ -3,8 +3,6 @@
 The original is grey everywhere; a run keeps its colour from chart to chart.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """The page of an evaluation of synthetic flows, and its files: each a function of one document."""
 
-from __future__ import annotations
-
 import base64
 import math
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What more epsilon and other options buy: a measure of every run against epsilon."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, Literal
 

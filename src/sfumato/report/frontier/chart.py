@@ -4,8 +4,6 @@ The same chart is written to files and, as a specification, drives the page: the
 titles and reference values into it and changes nothing else.
 """
 
-from __future__ import annotations
-
 import altair as alt
 
 from sfumato.report.charts import style

@@ -4,8 +4,6 @@ Fields have the same names for every pair of measures. Two parameters of the cha
 whether lower values are better; notes are set on the side they point to.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import altair as alt

@@ -3,8 +3,6 @@
 Trials know no drawing library, so what draws them is added here, a layer above. Altair is loaded by the first chart.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import wraps

@@ -1,7 +1,5 @@
 """The report of a frontier as one page that needs nothing else, and its files."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -4,8 +4,6 @@
 exactly as `pair_rows` does here.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Outlines of regions: the polygons of a GeoJSON file, and which region each of them is."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping

@@ -4,8 +4,6 @@ The page needs no network and no other file. It is made of public knowledge (pla
 flows alone; only when the original is given, for the publisher's own comparison, does it hold more, and says so.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Literal
 

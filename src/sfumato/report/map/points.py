@@ -1,7 +1,5 @@
 """What the map draws: people between points, packed for the page."""
 
-from __future__ import annotations
-
 import base64
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """One setting of synthetic flows, and the evaluations of what it made."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

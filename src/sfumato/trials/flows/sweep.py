@@ -5,8 +5,6 @@ smaller domain, long commutes by region, a public prior, dropped places (their A
 small destinations or for all, and a promise for the file alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,5 +1,7 @@
 """Interrupts that arrive as interrupts, whatever compiled code makes of them on their way."""
 
+from __future__ import annotations
+
 import signal
 import sys
 from collections.abc import Callable, Iterator

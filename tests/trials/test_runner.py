@@ -5,12 +5,18 @@ from __future__ import annotations
 import os
 import queue
 import re
+import subprocess
+import sys
 import threading
+import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
+import brute_force
+import sfumato
 from brute_force import small_table
 from sfumato.errors import SfumatoError
 from sfumato.measures.measure import MEASURES, measure
@@ -194,3 +200,43 @@ def test_which_trials_promise_something(table: Table) -> None:
     assert run_trial(table, Anatomy(l=2)).promises
     assert run_trial(table, FullSuppression()).promises
     assert not run_trial(table, Original()).promises
+
+
+ENDLESS = """
+import os, sys, time
+from brute_force import small_table
+from sfumato.methods import Mondrian
+from sfumato.trials import runner
+
+def wait(method):
+    print(os.getpid(), file=sys.stderr, flush=True)
+    time.sleep(600)
+
+runner.WORTH_PROCESSES, runner._run_in_worker = 0, wait
+list(runner.run_trials(small_table(), [Mondrian(k=k) for k in (2, 3, 4)], 2))
+"""
+
+
+def is_alive(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are looked for in /proc")
+def test_no_process_outlives_a_program_that_is_killed() -> None:
+    folders = [str(Path(sfumato.__path__[0]).parent), str(Path(brute_force.__file__).parent)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}
+    program = subprocess.Popen([sys.executable, "-c", ENDLESS], env=environment, stderr=subprocess.PIPE, text=True)
+    assert program.stderr
+    workers = [int(program.stderr.readline()) for _ in range(2)]
+    assert all(map(is_alive, workers))
+    program.kill()
+    program.wait()
+    for _ in range(300):
+        if not any(map(is_alive, workers)):
+            break
+        time.sleep(0.1)
+    program.stderr.close()
+    assert not any(map(is_alive, workers))

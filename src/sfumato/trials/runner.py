@@ -1,8 +1,11 @@
 """Running many trials in parallel processes; each is handed back as it ends."""
 
+import os
 import pickle
 import signal
 import sys
+import threading
+import time
 import warnings
 from collections.abc import Generator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor, as_completed
@@ -44,7 +47,7 @@ def _run_in_processes(table: Table, methods: Sequence[Method], workers: int) -> 
         # A file, because loky waits for each process to have read its arguments before it starts the next.
         path = Path(folder) / "table.pickle"
         path.write_bytes(pickle.dumps(table.without_rows()))
-        executor = ProcessPoolExecutor(workers, initializer=_start_worker, initargs=(path,), env=ONE_THREAD)
+        executor = ProcessPoolExecutor(workers, initializer=_start_worker, initargs=(path, os.getpid()), env=ONE_THREAD)
         try:
             with ThreadPoolExecutor(1) as starter:
                 # Interrupts reach the main thread alone; halfway through a start they would leave processes behind.
@@ -69,12 +72,19 @@ def _submit(executor: Executor, methods: Sequence[Method]) -> dict[Future[Trial]
     return {executor.submit(_run_in_worker, method): method for method in methods}
 
 
-def _start_worker(path: Path) -> None:
-    """Read the table; leave interrupts to the parent, and its standard output too."""
+def _start_worker(path: Path, parent: int) -> None:
+    """Read the table; leave interrupts to the parent, and its standard output too. End when the parent is killed."""
     global _table
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.stdout = sys.stderr
     _table = pickle.loads(path.read_bytes())
+
+
+def _end_with(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
 
 
 def _run_in_worker(method: Method) -> Trial:

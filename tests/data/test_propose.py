@@ -1,6 +1,7 @@
 """A proposed schema reads the file it was made from, says what it took from it, and survives being written."""
 
 import math
+import re
 from pathlib import Path
 
 import polars as pl
@@ -103,7 +104,9 @@ texts = st.one_of(
     st.integers(-3, 40).map(str),
     st.integers(-(10**6), 10**6).map(str),
     st.sampled_from(["", "NA", "?", "2.0", " a "]),
-    st.text("abcXYZ ,;{}'é漢*-", min_size=1, max_size=6).filter(lambda text: text.strip() not in ("", "*")),
+    st.text("abcXYZ ,;{}'é漢*-", min_size=1, max_size=6).filter(
+        lambda text: not re.fullmatch(r"|\*|\{.*\}", text.strip())
+    ),
 )
 whole_columns = st.lists(st.integers(-(10**5), 10**5), min_size=4, max_size=12)
 

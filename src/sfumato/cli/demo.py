@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from sfumato.cli.budget import charge, show_charge
-from sfumato.cli.publish import publish_recommended
 from sfumato.cli.show import note, say
 from sfumato.cli.study import Study
 from sfumato.data import Table, read
@@ -74,7 +73,7 @@ def _tell(study: Study, frontier: Frontier) -> None:
         title = frontier.measures[verdict.measure].title
         say(f"{verdict.grade}  {title}. {verdict.sentence}", indent=5)
     ledger = Ledger(study.folder / "ledger.sqlite")
-    charged = charge(publish_recommended(study, recommendation, ledger), ledger)
+    charged = charge(study.publish(recommendation, ledger), ledger)
     release = Release.load(study.release).verified()
     told = "Its claim was recomputed from the published files and holds" if charged is None else "Its claim is"
     say(f"4. The release is in {study.release}. {told}:")

@@ -7,7 +7,6 @@ import typer
 
 from sfumato.cli.budget import charge, show_charge
 from sfumato.cli.options import File, Json, LedgerFile, Parquet, Quasi, Sensitive, names
-from sfumato.cli.publish import publish_recommended
 from sfumato.cli.show import explained, heading, note, number, print_json, say
 from sfumato.cli.study import MEASURES, Study
 from sfumato.data import Table, read
@@ -77,7 +76,7 @@ def command(
     files = write_report(frontier, output, recommendation)
     if schema is None:
         files.append(_keep_proposal(declared, output))
-    release = publish_recommended(study, recommendation, ledger, parquet=parquet) if save else None
+    release = study.publish(recommendation, ledger, parquet=parquet) if save else None
     charged = charge(release, ledger) if release else None
     if release is None and study.release.exists():
         note(f"{study.release} is from an earlier run; it is not the release recommended now.")

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from sfumato.cli.options import File, Json, SchemaFile
-from sfumato.cli.show import BETTER, explained, heading, measurements, number, print_json, say
+from sfumato.cli.show import BETTER, explained, heading, number, print_json, say
 from sfumato.data import read
 from sfumato.errors import ReleaseError
 from sfumato.measures.base import Workload
@@ -58,7 +58,7 @@ def command(
     published, suppressed = _read_release(release, table.schema)
     found = measure(table, published, _workloads(table.schema, test, clusters))
     if as_json:
-        print_json(measurements(found))
+        print_json(found.spec())
         return
     say(f"{release} stands for {published.rows:,.0f} of {table.n:,} rows.")
     if suppressed:

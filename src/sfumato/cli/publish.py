@@ -9,15 +9,11 @@ from sfumato.cli.budget import charge, show_charge
 from sfumato.cli.declared import GIVEN
 from sfumato.cli.options import File, Json, LedgerFile, Parquet, SchemaFile
 from sfumato.cli.parameters import PublishCommand, complete_methods, method_from
-from sfumato.cli.show import measurements, print_json, say, to_json
-from sfumato.cli.study import MEASURES, RELEASE, Study
+from sfumato.cli.show import print_json, say
 from sfumato.data import read
-from sfumato.files import place
-from sfumato.measures.measure import measure
 from sfumato.privacy.ledger import Ledger
-from sfumato.publish.publication import draw, publication_of, publish_to
+from sfumato.publish.publication import publish_to
 from sfumato.release import Release
-from sfumato.trials.recommendation import CHOSEN, Recommendation
 
 EXAMPLE = "sfumato publish people.csv --schema people.toml --method mondrian --k 10 -o release"
 COMMAND = PublishCommand
@@ -58,29 +54,6 @@ def command(
     else:
         _show(about, folder)
         show_charge(charged)
-
-
-def publish_recommended(
-    study: Study, recommendation: Recommendation, ledger: Ledger, *, parquet: bool = False
-) -> Release:
-    """Write the recommended release in place of a study's earlier one, and what it measures beside it."""
-    method, table = recommendation.trial.method, recommendation.table
-    with publication_of(method, table, study.release, ledger=ledger, replace_release=True) as publication:
-        release = draw(publication, method, table, assumptions=CHOSEN)
-        place(study.folder / MEASURES, _private(recommendation, release, measurements(measure(table, release))))
-        publication.write(release, suffix=".parquet" if parquet else ".csv")
-    return release
-
-
-def _private(recommendation: Recommendation, release: Release, measured: dict[str, Any]) -> str:
-    spec = {
-        "about": "measured on the real data, for the publisher's eyes; not to be published",
-        "release": RELEASE,
-        "setting": recommendation.trial.method.label,
-        "claim": release.claim.spec(),
-        "measures": measured,
-    }
-    return to_json(spec) + "\n"
 
 
 def _about(release: Release, label: str) -> dict[str, Any]:

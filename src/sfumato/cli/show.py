@@ -3,21 +3,17 @@
 Results go to standard output; progress and notes go to standard error.
 """
 
+from __future__ import annotations
+
 import json
 import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.padding import Padding
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
-from rich.text import Text
-
-from sfumato.measures.measurement import Measurement
-from sfumato.trials.trial import Trial
+if TYPE_CHECKING:
+    from rich.console import Console
 
 UNWRAPPED = 100_000
 BETTER = {"lower": "lower is better", "higher": "higher is better", "none": ""}
@@ -26,6 +22,8 @@ INDENT = 2
 
 def screen(*, notes: bool = False) -> Console:
     """Standard output, or standard error for notes; lines are wrapped on a terminal only."""
+    from rich.console import Console
+
     stream = sys.stderr if notes else sys.stdout
     width = None if stream.isatty() else UNWRAPPED
     return Console(file=stream, width=width, highlight=False, markup=False, emoji=False)
@@ -38,12 +36,17 @@ def note(text: str) -> None:
 
 def say(text: str = "", indent: int = 0) -> None:
     """Print a paragraph."""
+    from rich.padding import Padding
+    from rich.text import Text
+
     console = screen()
     console.print(Padding(Text(text), (0, 0, 0, indent), expand=False) if indent else Text(text))
 
 
 def heading(text: str) -> None:
     """Print the title of what follows."""
+    from rich.text import Text
+
     console = screen()
     console.print()
     console.print(Text(text, style="bold"))
@@ -51,6 +54,9 @@ def heading(text: str) -> None:
 
 def columns(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print a table without lines."""
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for title in titles:
         table.add_column(Text(title, style="bold"), overflow="fold")
@@ -88,21 +94,6 @@ def _finite(value: Any) -> Any:
     return value
 
 
-def measurements(found: dict[str, Measurement]) -> dict[str, dict[str, Any]]:
-    """Measured values as JSON shows them."""
-    return {
-        name: {
-            "value": item.value,
-            "unit": item.measure.unit,
-            "direction": item.measure.direction,
-            "title": item.measure.title,
-            "family": item.measure.family,
-            "sentence": item.measure.sentence,
-        }
-        for name, item in found.items()
-    }
-
-
 def number(value: float) -> str:
     """A measured value, short."""
     if not math.isfinite(value):
@@ -111,15 +102,10 @@ def number(value: float) -> str:
 
 
 @contextmanager
-def trial_progress() -> Iterator[Callable[[Trial, int, int], None]]:
-    """A bar on standard error, with the setting that was tried last."""
-    with progress_bar() as update:
-        yield lambda trial, done, total: update(trial.method.label, done, total)
-
-
-@contextmanager
 def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
     """A bar on standard error for work that is counted: what is being done, how much of it, and of how much."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
     console = screen(notes=True)
     shown = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*shown, console=console, disable=not console.is_terminal, transient=True) as progress:

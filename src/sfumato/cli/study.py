@@ -10,13 +10,19 @@ from pathlib import Path
 import typer
 
 from sfumato.cli.interrupt import interruptible
-from sfumato.cli.show import note, trial_progress
+from sfumato.cli.show import note, progress_bar, to_json
 from sfumato.data import Table
 from sfumato.errors import ParameterError
+from sfumato.files import place
+from sfumato.measures.measure import measure
 from sfumato.methods import Method
+from sfumato.privacy.ledger import Ledger
+from sfumato.publish.publication import draw, publication_of
+from sfumato.release import Release
 from sfumato.release.envelope import refuse_inside_release
 from sfumato.release.folder import refuse_target
 from sfumato.trials.frontier import STORE_NAME, Frontier, frontier
+from sfumato.trials.recommendation import CHOSEN, Recommendation
 from sfumato.trials.trial import Trial
 
 RELEASE = "release"
@@ -64,12 +70,12 @@ class Study:
         """Try every setting; what was tried before is taken from the folder."""
         reached = (0, 0)
         try:
-            with interruptible() as check, trial_progress() as show:
+            with interruptible() as check, progress_bar() as show:
 
                 def progress(trial: Trial, done: int, total: int) -> None:
                     nonlocal reached
                     reached = (done, total)
-                    show(trial, done, total)
+                    show(trial.method.label, done, total)
                     check()
 
                 return frontier(table, methods, folder=self.folder, workers=workers, progress=progress)
@@ -78,3 +84,19 @@ class Study:
             stored = f"{done} of {total} trials are stored in {self.trials}" if done else "no trial is stored yet"
             note(f"Interrupted; {stored}; run the same command again to go on.")
             raise typer.Exit(INTERRUPTED) from None
+
+    def publish(self, recommendation: Recommendation, ledger: Ledger, *, parquet: bool = False) -> Release:
+        """Write the recommended release in place of an earlier one, and what it measures beside it."""
+        method, table = recommendation.trial.method, recommendation.table
+        with publication_of(method, table, self.release, ledger=ledger, replace_release=True) as publication:
+            release = draw(publication, method, table, assumptions=CHOSEN)
+            measured = {
+                "about": "measured on the real data, for the publisher's eyes; not to be published",
+                "release": RELEASE,
+                "setting": method.label,
+                "claim": release.claim.spec(),
+                "measures": measure(table, release).spec(),
+            }
+            place(self.folder / MEASURES, to_json(measured) + "\n")
+            publication.write(release, suffix=".parquet" if parquet else ".csv")
+        return release

@@ -1,6 +1,7 @@
 """Measuring a release against its table: every attack and every workload, as one mapping."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from sfumato.data import Table
 from sfumato.measures.attacks import ATTACKS
@@ -19,6 +20,14 @@ MEASURES: dict[str, Measure] = {
 
 class Measurements(dict[str, Measurement]):
     """Measured values by the names of their measures."""
+
+    def spec(self) -> dict[str, dict[str, Any]]:
+        """The values and what they mean, as JSON shows them."""
+        about = ("unit", "direction", "title", "family", "sentence")
+        return {
+            name: {"value": found.value, **{key: getattr(found.measure, key) for key in about}}
+            for name, found in self.items()
+        }
 
     def __repr__(self) -> str:
         return "\n".join(f"{name}: {found}" for name, found in self.items())

@@ -1,6 +1,7 @@
 """Options that are made of declared parameters, beside those that a command's own function lists."""
 
 import inspect
+from abc import abstractmethod
 from collections.abc import Iterable
 from typing import Any, Literal
 
@@ -17,9 +18,9 @@ GIVEN = "parameters"
 class DeclaredCommand(TyperCommand):
     """A command that takes declared parameters; what they are is asked when it is run or explained, not before."""
 
+    @abstractmethod
     def declared(self) -> Iterable[Declaration]:
         """The parameters, one for each option."""
-        raise NotImplementedError
 
     def get_params(self, ctx: Any) -> list[Any]:
         *own, show_help = super().get_params(ctx)

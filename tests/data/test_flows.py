@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flow_cases import Write, flows_of, haversine, line, origins_of
-from sfumato.data.flows import MAX_PEOPLE, OUTSIDE, Flows
-from sfumato.data.places import Places
+from sfumato.data.flows import MAX_PEOPLE, Flows
+from sfumato.data.places import OUTSIDE, Places
 from sfumato.errors import DataError
 
 if TYPE_CHECKING:

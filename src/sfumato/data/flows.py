@@ -1,16 +1,14 @@
 """Flows: how many people go to each destination from each origin."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.data.places import OUTSIDE, Places, as_numbers, find_column, refuse_where
+from sfumato.data.places import Places, as_numbers, find_column, refuse_where
 from sfumato.data.source import read_frame
 from sfumato.errors import DataError
 
@@ -70,34 +68,31 @@ class Flows:
         far[self.inside] = self.places.distances(self.origins[self.inside], self.destination_of_pair[self.inside])
         return far
 
-    @staticmethod
+    @classmethod
     def of_pairs(
-        places: Places, destinations: NDArray[np.integer], origins: NDArray[np.integer], counts: NDArray[np.integer]
-    ) -> Flows:
+        cls,
+        places: Places,
+        destinations: NDArray[np.integer],
+        origins: NDArray[np.integer],
+        counts: NDArray[np.integer],
+    ) -> Self:
         """Flows of pairs in any order; equal pairs are added, pairs of nobody left out."""
-        size = len(places) + 1
-        some = np.asarray(counts) > 0
-        keys = np.asarray(destinations, dtype=np.int64)[some] * size + np.asarray(origins, dtype=np.int64)[some]
-        distinct, which = np.unique(keys, return_inverse=True)
-        added = np.bincount(which, weights=np.asarray(counts)[some], minlength=len(distinct)).astype(np.int64)
+        size, some = len(places) + 1, counts > 0
+        distinct, people = add_equal(destinations[some].astype(np.int64) * size + origins[some], counts[some])
         place, first = np.unique(distinct // size, return_index=True)
-        return Flows(
-            places,
-            place.astype(np.int32),
-            np.append(first, len(distinct)).astype(np.int64),
-            (distinct % size).astype(np.int32),
-            added,
-        )
+        start = np.append(first, len(distinct)).astype(np.int64)
+        return cls(places, place.astype(np.int32), start, (distinct % size).astype(np.int32), people)
 
-    @staticmethod
+    @classmethod
     def read(
+        cls,
         source: Any,
         places: Places,
         *,
         origin: str | None = None,
         destination: str | None = None,
         count: str | None = None,
-    ) -> Flows:
+    ) -> Self:
         """Read origin–destination pairs; without a count column every row is one person."""
         frame, where = read_frame(source)
         names = frame.columns
@@ -114,7 +109,7 @@ class Flows:
         people = _people(frame[count], where) if count else np.ones(frame.height, dtype=np.int64)
         if not people.any():
             raise DataError(f"{where}: the counts add up to nobody")
-        flows = Flows.of_pairs(places, goes_to, comes_from, people)
+        flows = cls.of_pairs(places, goes_to, comes_from, people)
         if int(flows.people.max()) > MAX_PEOPLE:
             place = places.ids[int(flows.destinations[flows.people.argmax()])]
             raise DataError(f"{where}: more than {MAX_PEOPLE:,} people go to {place!r}; split the destination")
@@ -122,14 +117,16 @@ class Flows:
 
     def frame(self, count: str = "count") -> pl.DataFrame:
         """The flows as a table with the ids of the places."""
-        ids = pl.concat([self.places.ids, pl.Series([OUTSIDE], dtype=pl.String)])
+        ids = self.places.ids_and_outside
         return pl.DataFrame(
-            {
-                "destination": self.places.ids[self.destination_of_pair.astype(np.int64)],
-                "origin": ids[self.origins.astype(np.int64)],
-                count: self.counts,
-            }
+            {"destination": ids[self.destination_of_pair], "origin": ids[self.origins], count: self.counts}
         )
+
+
+def add_equal(keys: NDArray[np.integer], people: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The distinct keys, rising, and the people of each."""
+    distinct, which = np.unique(keys, return_inverse=True)
+    return distinct, np.bincount(which, weights=people, minlength=len(distinct)).astype(np.int64)
 
 
 def _people(raw: pl.Series, where: str) -> NDArray[np.int64]:

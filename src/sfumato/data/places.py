@@ -1,10 +1,8 @@
 """Places: where people can come from and go to, each a point on the globe, perhaps inside coarser regions."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import polars as pl
@@ -50,6 +48,11 @@ class Places:
         return len(self.latitude)
 
     @cached_property
+    def ids_and_outside(self) -> pl.Series:
+        """All that an origin can be called, by its number."""
+        return pl.concat([self.ids, pl.Series([OUTSIDE], dtype=pl.String)])
+
+    @cached_property
     def points(self) -> NDArray[np.float64]:
         """Every place as a point of the unit sphere, (places, 3)."""
         latitude, longitude = np.radians(self.latitude), np.radians(self.longitude)
@@ -59,8 +62,7 @@ class Places:
     def distances(self, one: NDArray[np.integer], other: NDArray[np.integer]) -> NDArray[np.float64]:
         """Great-circle kilometres between places, pair by pair."""
         chord = np.linalg.norm(self.points[one] - self.points[other], axis=1)
-        angles: NDArray[np.float64] = 2 * np.arcsin(np.minimum(chord / 2, 1.0))
-        return EARTH_RADIUS * angles
+        return np.asarray(EARTH_RADIUS * 2 * np.arcsin(np.minimum(chord / 2, 1.0)))
 
     def partition(self, column: str) -> Partition:
         """The regions of a column, which every place must name."""
@@ -75,14 +77,12 @@ class Places:
 
     def find(self, raw: pl.Series, where: str, outside: bool = False) -> NDArray[np.int64]:
         """The number of the place that each id names, or the number of places for `OUTSIDE`, where that may be."""
-        known = pl.DataFrame({"id": self.ids}).with_row_index("code").with_columns(pl.col("code").cast(pl.Int64))
-        if outside:
-            known = known.vstack(pl.DataFrame({"code": [len(self)], "id": [OUTSIDE]}))
-        ids = pl.DataFrame({"id": as_text(raw, where)})
-        found = ids.join(known, on="id", how="left", maintain_order="left")["code"]
+        known = self.ids_and_outside if outside else self.ids
+        codes = np.arange(len(known))
+        found = as_text(raw, where).replace_strict(known, codes, default=None, return_dtype=pl.Int64)
         if not found.null_count():
             return found.to_numpy()
-        row = int(found.is_null().arg_max() or 0)
+        row = _first(found.is_null())
         more = f" ({found.null_count():,} rows in all)" if found.null_count() > 1 else ""
         if raw.dtype.is_numeric() and self.ids.str.starts_with("0").any():
             more += "; ids of places begin with 0, so store ids as text"
@@ -90,10 +90,10 @@ class Places:
             more += f"; write {OUTSIDE!r} for origins beyond the list, and give a radius"
         raise DataError(f"{where}: row {row + 1}: {raw.name} is {raw[row]!r}, which is not in the list of places{more}")
 
-    @staticmethod
+    @classmethod
     def read(
-        source: Any, *, place: str | None = None, latitude: str | None = None, longitude: str | None = None
-    ) -> Places:
+        cls, source: Any, *, place: str | None = None, latitude: str | None = None, longitude: str | None = None
+    ) -> Self:
         """Read places from a file or a frame; every other column is a level of regions."""
         frame, where = read_frame(source)
         names = frame.columns
@@ -104,17 +104,14 @@ class Places:
         ids = as_text(frame[place], where)
         _refuse_missing(ids, where, place)
         if OUTSIDE in ids:
-            row = int((ids == OUTSIDE).arg_max() or 0)
+            row = _first(ids == OUTSIDE)
             raise DataError(f"{where}: row {row + 1}: {place} is {OUTSIDE!r}, which means origins beyond the list")
-        twice = ids.is_duplicated()
-        if twice.any():
-            row = int(twice.arg_max() or 0)
+        if ids.n_unique() < len(ids):
+            row = _first(ids.is_duplicated())
             again = int((ids == ids[row]).arg_true()[1])
             raise DataError(f"{where}: row {again + 1} repeats the place {ids[row]!r} of row {row + 1}")
-        regions = pl.DataFrame([as_text(frame[name], where) for name in rest if name != place])
-        return Places(
-            ids, _degrees(frame[latitude], where, 90.0), _degrees(frame[longitude], where, 180.0), regions, where
-        )
+        north, east = _degrees(frame[latitude], where, 90.0), _degrees(frame[longitude], where, 180.0)
+        return cls(ids, north, east, frame.select(as_text(frame[name], where) for name in rest if name != place), where)
 
 
 def chord_of(kilometres: float) -> float:
@@ -163,7 +160,7 @@ def refuse_where(wrong: pl.Series, raw: pl.Series, where: str, expected: str) ->
     """Refuse a column with the first of its values that is wrong, or not known to be right."""
     wrong = wrong.fill_null(True)
     if wrong.any():
-        row = int(wrong.arg_max() or 0)
+        row = _first(wrong)
         found = "empty" if raw[row] is None else repr(raw[row])
         raise DataError(f"{where}: row {row + 1}: {raw.name} is {found}; expected {expected}")
 
@@ -182,10 +179,14 @@ def as_numbers(raw: pl.Series, where: str) -> pl.Series:
     return pl.DataFrame({"n": numbers}).select(pl.when(pl.col("n").is_finite()).then(pl.col("n")))["n"]
 
 
+def _first(wrong: pl.Series) -> int:
+    return int(wrong.arg_max() or 0)
+
+
 def _refuse_missing(values: pl.Series, where: str, column: str) -> None:
     missing = values.is_null() | (values.str.strip_chars() == "").fill_null(True)
     if missing.any():
-        raise DataError(f"{where}: row {int(missing.arg_max() or 0) + 1}: {column} is empty")
+        raise DataError(f"{where}: row {_first(missing) + 1}: {column} is empty")
 
 
 def _degrees(raw: pl.Series, where: str, limit: float) -> NDArray[np.float64]:

@@ -26,23 +26,12 @@ URL = "https://archive.ics.uci.edu/static/public/2/adult.zip"
 SHA256 = "d8911d123a345b625f456cdaf00b09e3a66abbb9775796897b17f300e8af7866"
 """Of the cleaned table as comma-separated values, header first."""
 PARTS = ("adult.data", "adult.test")
-COLUMNS = {
-    "age": pl.Int64,
-    "workclass": pl.String,
-    "fnlwgt": pl.Int64,
-    "education": pl.String,
-    "education-num": pl.Int64,
-    "marital-status": pl.String,
-    "occupation": pl.String,
-    "relationship": pl.String,
-    "race": pl.String,
-    "sex": pl.String,
-    "capital-gain": pl.Int64,
-    "capital-loss": pl.Int64,
-    "hours-per-week": pl.Int64,
-    "native-country": pl.String,
-    "income": pl.String,
-}
+HEADER = (
+    "age,workclass,fnlwgt,education,education-num,marital-status,occupation,relationship,race,sex,"
+    "capital-gain,capital-loss,hours-per-week,native-country,income"
+)
+NUMBERS = {"age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week"}
+COLUMNS = {name: pl.Int64 if name in NUMBERS else pl.String for name in HEADER.split(",")}
 MISSING = "?"
 SECONDS_TO_WAIT = 30.0
 MAX_BYTES = 32 * 2**20
@@ -115,10 +104,7 @@ def _read_local(path: Path) -> pl.DataFrame:
 def _from_zip(content: bytes, where: str) -> pl.DataFrame:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            parts = []
-            for part in PARTS:
-                with archive.open(part) as file:
-                    parts.append(_read_limited(file, f"{where}, {part}"))
+            parts = [_read_limited(archive.open(part), f"{where}, {part}") for part in PARTS]
     except (zipfile.BadZipFile, KeyError, NotImplementedError, RuntimeError, EOFError, OSError) as error:
         raise DataError(f"{where}: expected a zip archive with {' and '.join(PARTS)}") from error
     return _clean(parts, where)
@@ -156,9 +142,9 @@ def _fetch(url: str, opener: Opener) -> bytes:
         with opener(url, timeout=SECONDS_TO_WAIT) as response:
             return _read_limited(response, url)
     except (OSError, HTTPException) as error:
-        reason = getattr(error, "reason", None) or error
+        why = getattr(error, "reason", None) or error
         raise DataError(
-            f"{url}: cannot be fetched ({reason}); fetch it elsewhere and give the path of the file"
+            f"{url}: cannot be fetched ({why}); fetch it elsewhere and give the path of the file"
         ) from error
 
 

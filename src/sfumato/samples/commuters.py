@@ -35,36 +35,26 @@ def commuters(
     random = np.random.default_rng(seed)
     names, sizes = list(TOWNS), np.array([size for _, _, size in TOWNS.values()])
     town = np.sort(random.choice(len(names), places, p=sizes / sizes.sum()))
-    centre = np.array([(east, north) for east, north, _ in TOWNS.values()])[town]
     offset = random.normal(0, SPREAD, (places, 2))
-    at = centre + offset
+    at = np.array([(east, north) for east, north, _ in TOWNS.values()])[town] + offset
     district = (offset[:, 0] > 0).astype(int) * 2 + (offset[:, 1] > 0)
-    latitude = LATITUDE + at[:, 1] / KILOMETRES_PER_DEGREE
-    longitude = LONGITUDE + at[:, 0] / (KILOMETRES_PER_DEGREE * np.cos(np.radians(LATITUDE)))
     ids = [f"P{number:04d}" for number in range(places)]
     frame = pl.DataFrame(
         {
             "id": ids,
             "district": [f"{names[t]} {('SW', 'NW', 'SE', 'NE')[d]}" for t, d in zip(town, district, strict=True)],
             "town": [names[t] for t in town],
-            "latitude": latitude.round(5),
-            "longitude": longitude.round(5),
+            "latitude": (LATITUDE + at[:, 1] / KILOMETRES_PER_DEGREE).round(5),
+            "longitude": (LONGITUDE + at[:, 0] / (KILOMETRES_PER_DEGREE * np.cos(np.radians(LATITUDE)))).round(5),
         }
     )
-    work = random.choice(places, destinations, replace=False, p=_near_centre(offset))
+    central = np.exp(-np.linalg.norm(offset, axis=1) / 2)
+    work = random.choice(places, destinations, replace=False, p=central / central.sum())
     share = random.pareto(1.1, destinations) + 0.05
     workers = random.multinomial(people - destinations, share / share.sum()) + 1
     rows = []
     for place, count in zip(work, workers, strict=True):
-        apart = np.linalg.norm(at - at[place], axis=1)
-        homes = random.multinomial(count, _normalize(np.exp(-apart / TYPICAL)))
+        chances = np.exp(-np.linalg.norm(at - at[place], axis=1) / TYPICAL)
+        homes = random.multinomial(count, chances / chances.sum())
         rows += [(ids[place], ids[home], int(homes[home])) for home in np.flatnonzero(homes)]
     return frame, pl.DataFrame(rows, schema=["destination", "origin", "count"], orient="row")
-
-
-def _near_centre(offset: np.ndarray) -> np.ndarray:
-    return _normalize(np.exp(-np.linalg.norm(offset, axis=1) / 2))
-
-
-def _normalize(weights: np.ndarray) -> np.ndarray:
-    return np.asarray(weights / weights.sum())

@@ -5,6 +5,7 @@ income, condition. The tables hold relative chances; those of a person are the p
 Nobody in the town exists. `town.toml` beside this module is its schema.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -154,7 +155,8 @@ def residents(rows: int = 5_000, *, seed: int = 1) -> pl.DataFrame:
 def _people(rng: Rng, rows: int) -> pl.DataFrame:
     age, sex, district = _origins(rng, rows)
     final, held = _educations(rng, age, sex, district)
-    marital = _marital_statuses(rng, age, sex)
+    men, *chances = _columns(MARITAL_STATUSES)
+    marital = _draw(rng, _by_age(MARITAL_AGES, chances)[age], _where(sex == MAN, men))
     occupation = _occupations(rng, age, sex, marital, held, held != final)
     hours = _hours(rng, age, sex, occupation)
     income = _incomes(rng, age, sex, held, occupation, hours)
@@ -191,17 +193,15 @@ def _by_age(ages: Sequence[float], chances: Sequence[Floats]) -> Floats:
 
 
 def _where(applies: Flags, factors: Floats) -> Floats:
-    """The factors (rows, values) in the rows they apply to, 1 in the others."""
-    return np.array([np.ones_like(factors), factors])[applies.astype(np.intp)]
+    """The factors (values) in the rows they apply to, 1 in the others: (rows, values)."""
+    return np.where(applies[:, None], factors, 1.0)
 
 
 def _draw(rng: Rng, chances: Floats, *factors: Floats) -> Codes:
     """One code per row, by the chances (rows, values) times the factors of the same shape."""
-    for factor in factors:
-        chances = chances * factor
-    bounds = np.cumsum(chances, axis=1)
+    bounds = np.cumsum(math.prod(factors, start=chances), axis=1)
     points = rng.random(len(bounds)) * bounds[:, -1]
-    codes: Codes = np.sum(bounds[:, :-1] <= points[:, None], axis=1, dtype=np.int64)
+    codes: Codes = np.count_nonzero(bounds[:, :-1] <= points[:, None], axis=1)
     return codes
 
 
@@ -225,11 +225,6 @@ def _educations(rng: Rng, age: Codes, sex: Codes, district: Codes) -> tuple[Code
     for _ in EDUCATIONS:
         held = np.where(age_without_delay < GRADUATION_AGE[held], HELD_UNTIL_THEN[held], held)
     return final, held
-
-
-def _marital_statuses(rng: Rng, age: Codes, sex: Codes) -> Codes:
-    men, *chances = _columns(MARITAL_STATUSES)
-    return _draw(rng, _by_age(MARITAL_AGES, chances)[age], _where(sex == MAN, men))
 
 
 def _occupations(rng: Rng, age: Codes, sex: Codes, marital: Codes, held: Codes, studies: Flags) -> Codes:
@@ -262,8 +257,8 @@ def _incomes(rng: Rng, age: Codes, sex: Codes, held: Codes, occupation: Codes, h
     allowance = _columns(ACTIVITIES)[0][np.minimum(occupation, AT_WORK)]
     luck = rng.lognormal(0, 0.35, rows)
     luck *= np.where((rng.random(rows) < 0.04) & (age > 25), 1 + rng.pareto(1.7, rows), 1)
-    income: Floats = np.minimum((earned + allowance) * luck * _columns(EDUCATIONS)[0][held], MAX_INCOME)
-    return income.astype(np.int64)
+    income: Floats = (earned + allowance) * luck * _columns(EDUCATIONS)[0][held]
+    return income.clip(max=MAX_INCOME).astype(np.int64)
 
 
 def _conditions(
@@ -272,12 +267,9 @@ def _conditions(
     men, poor, *chances = _columns(CONDITIONS)
     by_income = poor ** np.array([[1], [2 / 3], [1 / 3], [0]])
     factors = _where(sex == MAN, men), by_income[np.digitize(income, POVERTY_LINES)]
+    raised = [RAISED_CHANCES.get(name, {}) for name in CONDITIONS]
     circumstances = (DISTRICTS, district), (MARITAL_STATUSES, marital), (OCCUPATIONS, occupation)
-    raised = (_raise_chances(labels)[codes] for labels, codes in circumstances)
-    return _draw(rng, _by_age(CONDITION_AGES, chances)[age], *factors, *raised)
-
-
-def _raise_chances(labels: Iterable[str]) -> Floats:
-    """Factors (labels, conditions)."""
-    by_condition = [RAISED_CHANCES.get(name, {}) for name in CONDITIONS]
-    return np.array([[factors.get(label, 1.0) for factors in by_condition] for label in labels])
+    by_circumstance = (
+        np.array([[of.get(label, 1.0) for of in raised] for label in labels])[codes] for labels, codes in circumstances
+    )
+    return _draw(rng, _by_age(CONDITION_AGES, chances)[age], *factors, *by_circumstance)

@@ -291,7 +291,7 @@ def test_ties_favour_no_place() -> None:
     destinations, places = 5_000, 40
     keys = np.arange(destinations * (places + 1), dtype=np.int64)
     table = overlap.Cells(keys, np.ones(len(keys), dtype=np.int64), places + 1)
-    chosen = overlap._leaders(overlap._from_inside(table, np.arange(destinations)))
+    chosen = overlap.find_leaders(table, np.arange(destinations))
     expected, slack = destinations / 4, 5.5 * math.sqrt(destinations * 3 / 16)
     counts = np.bincount(chosen.origins, minlength=places)
     assert np.abs(counts - expected).max() < slack

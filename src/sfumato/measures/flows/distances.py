@@ -4,9 +4,9 @@ These are the comparisons of machanavajjhala2008 section VI: average commute dis
 of a destination, for all commutes and for short ones. People from outside have no distance and are left out.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from sfumato.data.places import KILOMETRES
 
 SIZES = (1, 5, 10, 20, 50, 100, 200)
 """Where the classes of the number of workers begin."""
+SIZE_LABELS = (*(f"{low}–{end - 1}" for low, end in pairwise(SIZES)), f"{SIZES[-1]}+")
 BINS = (0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 75, 100, 200)
 """Where the bins of the distance begin, in the unit of the evaluation; fixed beforehand, whatever the data."""
 
@@ -29,15 +30,17 @@ class Travel:
         self.distance: NDArray[np.float64] = flows.kilometres[known] / KILOMETRES[unit]
         self.people = flows.counts[known]
 
-    def averages(self, destinations: NDArray[np.integer], below: float = np.inf) -> Averages:
-        """Average distance of each of the destinations, which are rising, over commutes shorter than `below`."""
+    def averages(
+        self, destinations: NDArray[np.integer], below: float
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Commutes shorter than `below` to each of the destinations, which are rising, and their average distance."""
         counted = self.distance < below
         which = np.searchsorted(destinations, self.destination[counted])
         size, people, distance = len(destinations), self.people[counted], self.distance[counted]
         commutes = np.bincount(which, weights=people, minlength=size)
         total = np.bincount(which, weights=people * distance, minlength=size)
         average = np.divide(total, commutes, out=np.full(size, np.nan), where=commutes > 0)
-        return Averages(commutes.astype(np.int64), average)
+        return commutes.astype(np.int64), average
 
     def histogram(self) -> NDArray[np.int64]:
         """People by bin of the distance."""
@@ -45,59 +48,41 @@ class Travel:
         return np.bincount(bins, weights=self.people, minlength=len(BINS)).astype(np.int64)
 
 
-@dataclass(frozen=True, eq=False)
-class Averages:
-    """The commutes counted at each destination, and their average distance: not a number where there are none."""
-
-    people: NDArray[np.int64]
-    distance: NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
 class Compared:
-    """Original and synthetic averages of the same destinations."""
+    """Commutes to each destination and their average distance, not a number where there are none: (2, destinations).
 
-    original: Averages
-    synthetic: Averages
+    The original comes first, then the synthetic flows.
+    """
 
-    @property
-    def sides(self) -> tuple[Averages, Averages]:
-        return self.original, self.synthetic
-
-    @property
-    def both(self) -> NDArray[np.bool_]:
+    def __init__(self, sides: Iterable[Travel], destinations: NDArray[np.integer], below: float) -> None:
+        averages = [side.averages(destinations, below) for side in sides]
+        self.people: NDArray[np.int64] = np.stack([people for people, _ in averages])
+        self.distance: NDArray[np.float64] = np.stack([distance for _, distance in averages])
+        there = self.people > 0
+        self.both: NDArray[np.bool_] = there[0] & there[1]
         """The destinations that have an average on both sides: the ones that are compared."""
-        return (self.original.people > 0) & (self.synthetic.people > 0)
-
-    @property
-    def lost(self) -> NDArray[np.bool_]:
-        """The destinations that have such commutes in the original and none in the synthetic flows."""
-        return (self.original.people > 0) & ~(self.synthetic.people > 0)
-
-    def errors(self) -> NDArray[np.float64]:
+        self.lost: NDArray[np.bool_] = there[0] & ~there[1]
+        self.errors: NDArray[np.float64] = (self.distance[1] - self.distance[0])[self.both]
         """Synthetic minus original average of every compared destination."""
-        return (self.synthetic.distance - self.original.distance)[self.both]
 
 
-def mean_error(compared: Compared, people: NDArray[np.int64]) -> tuple[float, float]:
+def mean_error(name: str, compared: Compared, people: NDArray[np.int64]) -> dict[str, float]:
     """Mean absolute error and bias over the destinations that have such commutes originally.
 
     The few that the synthetic flows left without any are taken to be like the compared ones of their size: small
     destinations, where errors are large, drop out more often, and leaving them out would flatter noisier flows.
     """
     size = np.searchsorted(SIZES, people, side="right") - 1
-    there = np.bincount(size[compared.original.people > 0], minlength=len(SIZES))
+    there = np.bincount(size[compared.people[0] > 0], minlength=len(SIZES))
     found = np.bincount(size[compared.both], minlength=len(SIZES))
     if not found.any():
-        return np.nan, np.nan
+        return {f"{name}_error": np.nan, f"{name}_bias": np.nan}
     weight = np.where(found > 0, there / np.maximum(found, 1), 0.0)[size[compared.both]]
-    errors = compared.errors()
-    return float(np.average(np.abs(errors), weights=weight)), float(np.average(errors, weights=weight))
-
-
-def class_label(position: int) -> str:
-    """A class of the number of workers in words: 1–4, 5–9, …, 200+."""
-    return f"{SIZES[position]}+" if position == len(SIZES) - 1 else f"{SIZES[position]}–{SIZES[position + 1] - 1}"
+    errors = compared.errors
+    return {
+        f"{name}_error": float(np.average(np.abs(errors), weights=weight)),
+        f"{name}_bias": float(np.average(errors, weights=weight)),
+    }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +100,7 @@ class SizeClass:
 
 def by_size(compared: Compared, people: NDArray[np.int64]) -> list[SizeClass]:
     """Destinations by their number of workers."""
-    both, errors = compared.both, compared.errors()
+    both, errors = compared.both, compared.errors
     size = np.searchsorted(SIZES, people[both], side="right") - 1
     found = np.bincount(size, minlength=len(SIZES))
 
@@ -125,14 +110,14 @@ def by_size(compared: Compared, people: NDArray[np.int64]) -> list[SizeClass]:
 
     means = {
         "people": mean(people[both]),
-        "original": mean(compared.original.distance[both]),
-        "synthetic": mean(compared.synthetic.distance[both]),
+        "original": mean(compared.distance[0, both]),
+        "synthetic": mean(compared.distance[1, both]),
         "error": mean(np.abs(errors)),
         "bias": mean(errors),
     }
     return [
-        SizeClass(size=class_label(i), destinations=int(n), **{name: values[i] for name, values in means.items()})
-        for i, n in enumerate(found)
+        SizeClass(size=label, destinations=int(found[i]), **{name: values[i] for name, values in means.items()})
+        for i, label in enumerate(SIZE_LABELS)
     ]
 
 

@@ -7,7 +7,6 @@ commutes, the distance bins and the classes of destinations are fixed beforehand
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -103,18 +102,23 @@ def evaluate(
     """
     levels = (regions,) if isinstance(regions, str) else tuple(regions or ())
     short = _limit(short, unit)
-    _refuse_other_places(original, synthetic)
+    if original.places is not synthetic.places and not original.places.ids.equals(synthetic.places.ids):
+        raise DataError("the synthetic flows are between other places than the original ones; read both with the same")
     destinations = np.union1d(original.destinations, synthetic.destinations)
-    sides = distances.Travel(original, unit, within), distances.Travel(synthetic, unit, within)
-    compared = {
-        part: distances.Compared(*(side.averages(destinations, below) for side in sides))
-        for part, below in zip(PARTS, (np.inf, short), strict=True)
-    }
+    sides = [distances.Travel(flows, unit, within) for flows in (original, synthetic)]
+    every, only_short = (distances.Compared(sides, destinations, below) for below in (np.inf, short))
+    compared = dict(zip(PARTS, (every, only_short), strict=True))
     bins = [side.histogram() for side in sides]
     about = measures(unit, short, levels)
-    table = _destinations(original, synthetic, destinations, compared)
+    table = _destinations((original, synthetic), destinations, every, only_short)
     people = table["people"].to_numpy()
-    values = _distance_values(compared, people, bins, sides) | _flow_values(original, synthetic, levels)
+    values = {
+        **distances.mean_error("distance", every, people),
+        **distances.mean_error("short", only_short, people),
+        "distance_variation": distances.total_variation(*bins),
+        "distance_shift": distances.wasserstein(*sides),
+        **_flow_values(original, synthetic, levels),
+    }
     return Evaluation(
         unit=unit,
         short=short,
@@ -135,28 +139,6 @@ def _limit(short: float | None, unit: str) -> float:
     if not (math.isfinite(short) and short > 0):
         raise ParameterError(f"short is {short!r}; expected a distance above 0 {UNITS[unit]}")
     return float(short)
-
-
-def _refuse_other_places(original: Flows, synthetic: Flows) -> None:
-    if original.places is not synthetic.places and not original.places.ids.equals(synthetic.places.ids):
-        raise DataError("the synthetic flows are between other places than the original ones; read both with the same")
-
-
-def _distance_values(
-    compared: dict[str, distances.Compared],
-    people: NDArray[np.int64],
-    bins: list[NDArray[np.int64]],
-    sides: tuple[distances.Travel, distances.Travel],
-) -> dict[str, float]:
-    every, short = (distances.mean_error(compared[part], people) for part in PARTS)
-    return {
-        "distance_error": every[0],
-        "distance_bias": every[1],
-        "short_error": short[0],
-        "short_bias": short[1],
-        "distance_variation": distances.total_variation(*bins),
-        "distance_shift": distances.wasserstein(*sides),
-    }
 
 
 def _flow_values(original: Flows, synthetic: Flows, levels: tuple[str, ...]) -> dict[str, float]:
@@ -183,22 +165,24 @@ def _likeness(suffix: str, one: overlap.Cells, other: overlap.Cells) -> dict[str
 
 
 def _destinations(
-    original: Flows, synthetic: Flows, destinations: NDArray[np.integer], compared: dict[str, distances.Compared]
+    sides: tuple[Flows, Flows], destinations: NDArray[np.integer], every: distances.Compared, short: distances.Compared
 ) -> pl.DataFrame:
-    columns: dict[str, Any] = {"destination": original.places.ids[destinations.astype(np.int64)]}
-    for suffix, flows in zip(SUFFIXES, (original, synthetic), strict=True):
-        people = np.zeros(len(destinations), dtype=np.int64)
-        people[np.searchsorted(destinations, flows.destinations)] = flows.people
-        columns[f"people{suffix}"] = people
-    every, short = (compared[part].sides for part in PARTS)
-    for suffix, average in zip(SUFFIXES, every, strict=True):
-        columns[f"outside{suffix}"] = columns[f"people{suffix}"] - average.people
-    for suffix, average in zip(SUFFIXES, short, strict=True):
-        columns[f"short_people{suffix}"] = average.people
-    for prefix, sides in (("", every), ("short_", short)):
-        for suffix, average in zip(SUFFIXES, sides, strict=True):
-            columns[f"{prefix}distance{suffix}"] = pl.Series(average.distance).fill_nan(None)
-    return pl.DataFrame(columns)
+    people = np.zeros((2, len(destinations)), dtype=np.int64)
+    for row, flows in zip(people, sides, strict=True):
+        row[np.searchsorted(destinations, flows.destinations)] = flows.people
+    columns = {
+        "people": people,
+        "outside": people - every.people,
+        "short_people": short.people,
+        "distance": every.distance,
+        "short_distance": short.distance,
+    }
+    return pl.DataFrame(
+        {
+            "destination": sides[0].places.ids[destinations],
+            **{f"{name}{suffix}": pair[i] for name, pair in columns.items() for i, suffix in enumerate(SUFFIXES)},
+        }
+    ).fill_nan(None)
 
 
 def _counts(table: pl.DataFrame, compared: dict[str, distances.Compared], places: int) -> Counts:

@@ -3,14 +3,13 @@
 "Outside" is one more origin. Cells that are empty on both sides never count.
 """
 
-from __future__ import annotations
-
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.data.flows import Flows
+from sfumato.data.flows import Flows, add_equal
 from sfumato.data.places import Partition
 
 TOP = 10
@@ -35,25 +34,20 @@ class Cells:
     def origins(self) -> NDArray[np.int64]:
         return self.keys % self.width
 
-    def only(self, kept: NDArray[np.bool_ | np.integer]) -> Cells:
-        return Cells(self.keys[kept], self.people[kept], self.width)
+    def only(self, kept: NDArray[np.bool_ | np.integer]) -> Self:
+        return replace(self, keys=self.keys[kept], people=self.people[kept])
 
-    def arriving_in(self, regions: Partition) -> Cells:
+    def arriving_in(self, regions: Partition) -> Self:
         """The same table with destinations gathered into regions."""
-        return gather(regions.codes[self.destinations] * np.int64(self.width) + self.origins, self.people, self.width)
+        keys = regions.codes[self.destinations] * np.int64(self.width) + self.origins
+        return type(self)(*add_equal(keys, self.people), self.width)
 
 
 def cells(flows: Flows, *, origins: Partition | None = None) -> Cells:
     """The flows by destination and by origin, or by the region of the origin; the last origin is "outside"."""
     width = (len(origins.labels) if origins else len(flows.places)) + 1
     comes_from = np.append(origins.codes, width - 1)[flows.origins] if origins else flows.origins
-    return gather(flows.destination_of_pair.astype(np.int64) * width + comes_from, flows.counts, width)
-
-
-def gather(keys: NDArray[np.int64], people: NDArray[np.int64], width: int) -> Cells:
-    """Cells of keys in any order; the people of equal ones are added."""
-    distinct, which = np.unique(keys, return_inverse=True)
-    return Cells(distinct, np.bincount(which, weights=people, minlength=len(distinct)).astype(np.int64), width)
+    return Cells(*add_equal(flows.destination_of_pair.astype(np.int64) * width + comes_from, flows.counts), width)
 
 
 def align(one: Cells, other: Cells) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -101,7 +95,7 @@ def top_recall(original: Cells, synthetic: Cells, destinations: NDArray[np.integ
     looked for. Ties are broken by a fixed shuffle of the cells, the same on both sides, so that neither near nor
     early-numbered places are favoured and equal tables have equal leaders.
     """
-    true, found = (_leaders(_from_inside(table, destinations)) for table in (original, synthetic))
+    true, found = (find_leaders(table, destinations) for table in (original, synthetic))
     if not len(true.keys):
         return np.nan
     _, which = np.unique(true.destinations, return_inverse=True)
@@ -117,13 +111,9 @@ def shuffle(keys: NDArray[np.int64]) -> NDArray[np.uint64]:
     return mixed ^ (mixed >> np.uint64(31))
 
 
-def _from_inside(table: Cells, destinations: NDArray[np.integer]) -> Cells:
-    wanted = np.isin(table.destinations, destinations) & (table.origins < table.width - 1)
-    return table.only(wanted)
-
-
-def _leaders(table: Cells) -> Cells:
-    """The `TOP` largest origins of every destination."""
+def find_leaders(table: Cells, destinations: NDArray[np.integer]) -> Cells:
+    """The `TOP` largest origins inside of each of the destinations."""
+    table = table.only(np.isin(table.destinations, destinations) & (table.origins < table.width - 1))
     destination = table.destinations
     order = np.lexsort((shuffle(table.keys), -table.people, destination))
     begins = np.flatnonzero(np.diff(destination[order], prepend=-1))

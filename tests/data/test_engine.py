@@ -14,7 +14,7 @@ from hypothesis import given
 from numpy.typing import NDArray
 
 from sfumato.data import Engine, Table, read
-from sfumato.data.polars_engine import PolarsEngine
+from sfumato.data.engine import PolarsEngine
 from sfumato.measures.workloads.holdout import hold_out
 from sfumato.methods import Mondrian
 from sfumato.samples.town import SCHEMA_PATH, residents

@@ -47,6 +47,6 @@ def _encode_text(raw: pl.Series, axis: Axis, missing: tuple[str, ...], where: st
         codes = axis.encode(distinct.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy())
     else:
         codes = axis.encode(distinct.fill_null("").to_list())
-    codes[(distinct.is_null() | distinct.is_in(missing).fill_null(True)).to_numpy()] = MISSING
+    codes[distinct.is_in(missing).fill_null(True).to_numpy()] = MISSING
     code_of = pl.DataFrame({"text": distinct, "code": codes})
     return text.to_frame().join(code_of, on="text", how="left", nulls_equal=True, maintain_order="left")["code"]

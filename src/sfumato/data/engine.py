@@ -4,13 +4,18 @@ Everything else works on the cells that these return, so a method runs unchanged
 """
 
 from collections.abc import Sequence
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import Any, Protocol, Self
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.schema import Axis
+from sfumato.data.encode import encode_column
+from sfumato.data.keys import pack
+from sfumato.data.source import read_frame
+from sfumato.errors import DataError
+from sfumato.schema import Axis, Schema
 
 
 class Engine(Protocol):
@@ -30,3 +35,43 @@ class Engine(Protocol):
 
         `keys` (keys, axes) are distinct and cover all rows. The result is sorted, so that its order tells nothing.
         """
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PolarsEngine:
+    """Rows in memory, as Polars frames: a column of codes per axis, and the columns to keep as they are."""
+
+    where: str
+    codes: pl.DataFrame = field(repr=False)
+    kept: pl.DataFrame = field(repr=False)
+
+    @classmethod
+    def read(cls, source: Any, schema: Schema) -> Self:
+        """Read and encode the columns that matter; identifiers and ignored columns are never loaded."""
+        frame, where = read_frame(source, [*(axis.name for axis in schema.axes), *schema.keep])
+        codes = [encode_column(frame[axis.name], axis, schema.missing, where) for axis in schema.axes]
+        kept = [frame[name] for name in schema.keep]
+        return cls(where=where, codes=pl.DataFrame(codes), kept=pl.DataFrame(kept))
+
+    def count_by_key(self, axes: Sequence[Axis]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        packed = pl.DataFrame({"key": self._pack(axes)}).with_row_index("row")
+        counted = packed.group_by("key").agg(pl.len().alias("weight"), pl.col("row").first()).sort("key")
+        keys = self.codes[[axis.name for axis in axes]][counted["row"]].to_numpy()
+        return keys.astype(np.int32), counted["weight"].to_numpy().astype(np.int64)
+
+    def join_to_class(
+        self, axes: Sequence[Axis], keys: NDArray[np.int32], class_of_key: NDArray[np.int64], value: Axis
+    ) -> pl.DataFrame:
+        for name in self.kept.columns:
+            if name in ("box", "value"):
+                raise DataError(f"{self.where}: a column with role keep cannot be called {name!r}; rename it")
+        packed = self._pack(axes, keys)
+        class_of = pl.DataFrame({"key": packed[: len(keys)], "box": class_of_key})
+        rows = pl.DataFrame({"key": packed[len(keys) :]}).join(class_of, on="key", how="left", maintain_order="left")
+        return pl.DataFrame([rows["box"], self.codes[value.name].alias("value"), *self.kept]).sort(pl.all())
+
+    def _pack(self, axes: Sequence[Axis], before: NDArray[np.int32] | None = None) -> NDArray[np.int64]:
+        """The key of every row, and of the rows of codes given `before` them."""
+        first = np.empty((0, len(axes)), dtype=np.int32) if before is None else before
+        columns = [np.concatenate([first[:, i], self.codes[axis.name].to_numpy()]) for i, axis in enumerate(axes)]
+        return pack(columns, [axis.size for axis in axes])

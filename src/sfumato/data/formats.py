@@ -143,11 +143,16 @@ def select(
     refuse_duplicates(present, where)
     if wanted is None:
         return lazy.with_columns(*extra)
-    absent = [name for name in wanted if name not in present]
-    if absent:
-        shown = ", ".join(map(repr, list(present)[:12]))
-        raise DataError(f"{where}: the column {absent[0]!r} is missing; the file has {shown}")
+    refuse_absent(wanted, present, where)
     return lazy.select(selectors.by_name(*wanted), *extra)
+
+
+def refuse_absent(wanted: Sequence[str], present: Sequence[str], where: str) -> None:
+    """Refuse a table without a column that is wanted."""
+    for name in wanted:
+        if name not in present:
+            shown = ", ".join(map(repr, present[:12]))
+            raise DataError(f"{where}: the column {name!r} is missing; the file has {shown}")
 
 
 def refuse_duplicates(names: Sequence[str], where: str) -> None:

@@ -11,7 +11,8 @@ from typing import Any
 
 import polars as pl
 
-from sfumato.data.source import read_frame
+from sfumato.data.formats import refuse_absent
+from sfumato.data.source import FRAME, read_frame
 from sfumato.errors import DataError, SchemaError
 from sfumato.schema import Schema
 from sfumato.schema.taxonomy import as_label
@@ -37,10 +38,6 @@ class _Profile:
     distinct: list[str]
     numbers: pl.Series | None
 
-    @property
-    def share_distinct(self) -> float:
-        return len(self.distinct) / max(self.present, 1)
-
 
 def propose(source: Any, sensitive: str, quasi: tuple[str, ...] = ()) -> Schema:
     """A schema for the table, with `sensitive` as its sensitive column.
@@ -51,10 +48,7 @@ def propose(source: Any, sensitive: str, quasi: tuple[str, ...] = ()) -> Schema:
     'condition'
     """
     frame, where = read_frame(source)
-    for name in (sensitive, *quasi):
-        if name not in frame.columns:
-            shown = ", ".join(map(repr, frame.columns[:12]))
-            raise DataError(f"{where}: the column {name!r} is missing; the file has {shown}")
+    refuse_absent([sensitive, *quasi], frame.columns, where)
     if sensitive in quasi:
         raise DataError(f"{where}: the column {sensitive!r} cannot be both sensitive and a quasi-identifier")
     columns = {name: _column_spec(_profile(name, frame[name]), sensitive, quasi, where) for name in frame.columns}
@@ -73,7 +67,7 @@ def _profile(name: str, raw: pl.Series) -> _Profile:
         text = raw.alias("raw").cast(pl.String).str.strip_chars()
     except pl.exceptions.PolarsError:
         return _Profile(name, len(raw), 0, [], None)
-    present = text.filter(~(text.is_null() | text.is_in(MISSING_SPELLINGS).fill_null(True)))
+    present = text.filter(~text.is_in(MISSING_SPELLINGS).fill_null(True))
     numbers = present.cast(pl.Float64, strict=False)
     are_codes = bool(present.str.contains(LEADING_ZERO).any())
     numeric = len(present) > 0 and not are_codes and bool((numbers.abs() <= MAX_NUMBER).fill_null(False).all())
@@ -82,7 +76,6 @@ def _profile(name: str, raw: pl.Series) -> _Profile:
 
 
 def _column_spec(column: _Profile, sensitive: str, quasi: tuple[str, ...], where: str) -> dict[str, Any]:
-    wanted = column.name == sensitive or column.name in quasi
     if column.name == sensitive:
         role = "sensitive"
     elif column.name in quasi:
@@ -91,7 +84,7 @@ def _column_spec(column: _Profile, sensitive: str, quasi: tuple[str, ...], where
         role = "ignore"
     else:
         role = _guess_role(column)
-    if role in ("identifier", "ignore") and not wanted:
+    if role in ("identifier", "ignore"):
         return {"role": role}
     if not column.distinct:
         raise DataError(f"{where}: the column {column.name!r} holds no values of a plain type")
@@ -103,12 +96,10 @@ def _column_spec(column: _Profile, sensitive: str, quasi: tuple[str, ...], where
 
 
 def _guess_role(column: _Profile) -> str:
-    numeric = column.numbers is not None
-    if not numeric and (column.share_distinct > IDENTIFYING_SHARE or len(column.distinct) > MAX_CATEGORIES):
-        return "identifier" if column.share_distinct > IDENTIFYING_SHARE else "ignore"
-    if numeric and column.share_distinct > IDENTIFYING_SHARE and column.present > DEFAULT_BINS:
+    identifying = len(column.distinct) / max(column.present, 1) > IDENTIFYING_SHARE
+    if identifying and (column.numbers is None or column.present > DEFAULT_BINS):
         return "identifier"
-    return "quasi"
+    return "ignore" if column.numbers is None and len(column.distinct) > MAX_CATEGORIES else "quasi"
 
 
 def _declare_domain(column: _Profile, role: str, where: str) -> dict[str, Any]:
@@ -130,8 +121,7 @@ def _declare_numbers(numbers: pl.Series, role: str) -> dict[str, Any]:
     most = MAX_GRID_POINTS if role == "quasi" else 30
     if whole and high - low < most:
         return {"kind": "numeric", "min": int(low), "max": int(high), "step": 1, "from_data": ["min", "max", "step"]}
-    bins = DEFAULT_BINS if role == "quasi" else 20
-    edges = _even_edges(low, high, bins)
+    edges = _even_edges(low, high, DEFAULT_BINS if role == "quasi" else 20)
     return {"kind": "numeric", "edges": edges, "from_data": ["edges"]}
 
 
@@ -155,14 +145,13 @@ def _shorten(number: float) -> float:
 
 def _limit_quasi(columns: dict[str, dict[str, Any]]) -> None:
     """Keep the first few quasi-identifiers; the rest are left out rather than made into noise."""
-    for position, spec in enumerate([spec for spec in columns.values() if spec["role"] == "quasi"]):
-        if position >= MAX_QUASI:
-            spec["role"] = "ignore"
+    for spec in [spec for spec in columns.values() if spec["role"] == "quasi"][MAX_QUASI:]:
+        spec["role"] = "ignore"
 
 
 def _name(where: str) -> str:
     stem = where.replace("\\", "/").rsplit("/", 1)[-1].split(".", 1)[0]
-    return stem if where != "the data frame" and stem else "table"
+    return stem if where != FRAME and stem else "table"
 
 
 def to_toml(schema: Schema) -> str:
@@ -181,8 +170,7 @@ def to_toml(schema: Schema) -> str:
 
 def _toml_value(value: Any) -> str:
     if isinstance(value, dict):
-        inner = ", ".join(f"{_toml_value(key)} = {_toml_value(item)}" for key, item in value.items())
-        return "{ " + inner + " }"
+        return "{ " + ", ".join(f"{_toml_value(key)} = {_toml_value(item)}" for key, item in value.items()) + " }"
     if isinstance(value, list):
         return "[" + ", ".join(map(_toml_value, value)) + "]"
     # JSON leaves one control character as it is that TOML wants escaped.

@@ -18,8 +18,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.data.engine import Engine
-from sfumato.data.polars_engine import PolarsEngine
+from sfumato.data.engine import Engine, PolarsEngine
 from sfumato.errors import DataError
 from sfumato.notebook import html_table
 from sfumato.schema import Schema

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,16 +38,12 @@ class Axis(ABC):
 
     name: str
     nullable: bool = False
+    kind: ClassVar[str]
 
     @property
     @abstractmethod
     def size(self) -> int:
         """How many values there are, the missing one not counted."""
-
-    @property
-    @abstractmethod
-    def kind(self) -> str:
-        """`numeric` or `categorical`."""
 
     @property
     @abstractmethod
@@ -97,9 +93,7 @@ class Axis(ABC):
         if lo > hi:
             return MISSING_LABEL
         if (lo, hi) == (0, self.size - 1) and self.size > 1:
-            if missing == self.nullable:
-                return ANY
-            return PRESENT_LABEL
+            return ANY if missing == self.nullable else PRESENT_LABEL
         return self._spell(lo, hi) + (OR_MISSING if missing else "")
 
     def parse(self, label: str) -> Span:

@@ -5,10 +5,11 @@ A group of categories is published under the label of the node that covers exact
 """
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +19,14 @@ from sfumato.schema.axis import OR_MISSING, RESERVED_LABELS, UNKNOWN, Axis
 from sfumato.schema.taxonomy import ANY, Node, as_label, check_labels, leaves, to_nested
 
 _SET_PUNCTUATION = frozenset(',;{}"')
+_SET_PART = re.compile(r' *"(?:[^"\\]|\\.)*"|[^,;]+')
 
 
 @dataclass(frozen=True, kw_only=True)
 class CategoricalAxis(Axis):
     """The leaves of `tree`, in its order."""
 
+    kind: ClassVar[str] = "categorical"
     tree: Node
 
     def __post_init__(self) -> None:
@@ -34,10 +37,6 @@ class CategoricalAxis(Axis):
             looks_like_a_set = node.label.startswith("{") and node.label.endswith("}")
             if reserved or looks_like_a_set or node.label.endswith(OR_MISSING) or not node.label:
                 raise SchemaError(f"{where}: {node.label!r} cannot be the label of a value or a group")
-
-    @property
-    def kind(self) -> str:
-        return "categorical"
 
     @property
     def size(self) -> int:
@@ -77,20 +76,22 @@ class CategoricalAxis(Axis):
         return np.fromiter(codes, dtype=np.int32, count=len(values))
 
     def _spell(self, lo: int, hi: int) -> str:
-        label = self._node_labels.get((lo, hi))
-        if label is not None:
-            return label
+        if (lo, hi) in self._node_labels:
+            return self._node_labels[lo, hi]
         return "{" + ", ".join(_quote(label) for label in self.leaf_labels[lo : hi + 1]) + "}"
 
     def _parse_values(self, text: str) -> tuple[int, int] | None:
-        interval = self._intervals.get(text) or self._intervals.get(as_label(text))
-        if interval is not None or not (text.startswith("{") and text.endswith("}")):
+        interval = self._interval(text)
+        if interval or not (text.startswith("{") and text.endswith("}")):
             return interval
-        parts = [self._intervals.get(part) or self._intervals.get(as_label(part)) for part in _split_set(text)]
-        found = [part for part in parts if part is not None]
+        parts = [self._interval(part) for part in _split_set(text)]
+        found = [part for part in parts if part]
         if not found or len(found) < len(parts):
             return None
         return min(lo for lo, _ in found), max(hi for _, hi in found)
+
+    def _interval(self, label: str) -> tuple[int, int] | None:
+        return self._intervals.get(label) or self._intervals.get(as_label(label))
 
 
 def _quote(label: str) -> str:
@@ -98,22 +99,9 @@ def _quote(label: str) -> str:
 
 
 def _split_set(text: str) -> list[str]:
-    """The labels inside `{…}`, separated by commas or semicolons outside quotes."""
-    body, parts, position = text[1:-1], [], 0
-    decoder = json.JSONDecoder()
-    while position < len(body):
-        while position < len(body) and body[position] in " ,;":
-            position += 1
-        if position >= len(body):
-            break
-        if body[position] == '"':
-            try:
-                label, position = decoder.raw_decode(body, position)
-            except json.JSONDecodeError:
-                return []
-            parts.append(str(label))
-            continue
-        end = min((i for i in (body.find(",", position), body.find(";", position)) if i >= 0), default=len(body))
-        parts.append(body[position:end].strip())
-        position = end
-    return parts
+    """The labels inside `{…}`, separated by commas or semicolons outside quotes; none if a quote is not closed."""
+    parts = [match.group().strip() for match in _SET_PART.finditer(text[1:-1])]
+    try:
+        return [json.loads(part) if part.startswith('"') else part for part in parts if part]
+    except json.JSONDecodeError:
+        return []

@@ -1,8 +1,7 @@
 """One column as a schema declares it: its role and, where values matter, its axis."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
@@ -49,111 +48,144 @@ class Column:
 
 def parse_column(name: str, spec: object, folder: Path) -> Column:
     """A column from its table in a schema; hierarchy files are found relative to `folder`."""
-    where = f"column {name!r}"
     if not isinstance(spec, dict):
-        raise SchemaError(f"{where}: expected a table such as [columns.{name}], found {spec!r}")
-    role = _role(spec, where)
-    from_data = _strings(spec, "from_data", where)
-    kind = spec.get("kind")
-    nullable = spec.get("nullable", False)
-    if not isinstance(nullable, bool):
-        raise SchemaError(f"{where}: nullable is {nullable!r}; expected true or false")
-    if kind is None and role not in MEASURED_ROLES:
-        _refuse_other_keys(spec, set(), where)
-        return Column(name=name, role=role, from_data=from_data)
-    if kind == "numeric":
-        axis: Axis = _numeric_axis(name, spec, nullable, folder, where)
-    elif kind == "categorical":
-        axis = _categorical_axis(name, spec, nullable, folder, where)
-    else:
-        raise SchemaError(f"{where}: kind is {kind!r}; expected numeric or categorical")
-    return Column(name=name, role=role, axis=axis, from_data=from_data)
+        raise SchemaError(f"column {name!r}: expected a table such as [columns.{name}], found {spec!r}")
+    return _Declaration(name, spec, folder).column()
 
 
-def _refuse_together(key: str, others: set[str], spec: Mapping[str, object], where: str) -> None:
-    for other in sorted(others & set(spec)):
-        raise SchemaError(f"{where}: {key} and {other} are given; expected one of them")
-
-
-def _role(spec: Mapping[str, object], where: str) -> Role:
-    role = spec.get("role")
-    if not isinstance(role, str) or role not in get_args(Role):
-        raise SchemaError(f"{where}: role is {role!r}; expected one of {', '.join(get_args(Role))}")
-    return cast(Role, role)
-
-
-def _refuse_other_keys(spec: Mapping[str, object], allowed: set[str], where: str) -> None:
-    for key in spec:
-        if key not in allowed | _KEYS:
-            expected = ", ".join(sorted(allowed | _KEYS))
-            raise SchemaError(f"{where}: {key!r} has no meaning here; expected {expected}")
-
-
-def _strings(spec: Mapping[str, object], key: str, where: str) -> tuple[str, ...]:
-    value = spec.get(key, [])
+def strings(value: object, what: str) -> tuple[str, ...]:
+    """A list of strings in a schema."""
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise SchemaError(f"{where}: {key} is {value!r}; expected a list of strings")
+        raise SchemaError(f"{what} is {value!r}; expected a list of strings")
     return tuple(value)
 
 
-def _number(spec: Mapping[str, object], key: str, where: str) -> float:
-    value = spec.get(key)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= MAX_NUMBER:
-        shown = value if not isinstance(value, int) or abs(value) <= MAX_NUMBER else "a very large number"
-        raise SchemaError(f"{where}: {key} is {shown!r}; expected a number")
-    return value
+@dataclass(frozen=True)
+class _Declaration:
+    """The table of one column in a schema."""
 
+    name: str
+    spec: dict[str, Any]
+    folder: Path
 
-def _numeric_axis(name: str, spec: dict[str, Any], nullable: bool, folder: Path, where: str) -> NumericAxis:
-    _refuse_other_keys(spec, _NUMERIC_KEYS, where)
-    if "edges" in spec:
-        values = spec["edges"]
-        if not isinstance(values, list):
-            raise SchemaError(f"{where}: edges is {values!r}; expected a list of numbers")
-        edges = tuple(_number({"edges": value}, "edges", where) for value in values)
-        if not edges:
-            raise SchemaError(f"{where}: edges is empty; expected at least two numbers")
-        _refuse_together("edges", _NUMERIC_KEYS - {"edges"}, spec, where)
-        return NumericAxis(name=name, nullable=nullable, edges=edges)
-    tree = _tree(spec, folder, where)
-    if "width" in spec:
-        _refuse_together("width", {"step", "taxonomy", "hierarchy"}, spec, where)
-    if tree is not None:
-        return _numeric_axis_with_tree(name, spec, nullable, tree, where)
-    minimum, maximum = _number(spec, "min", where), _number(spec, "max", where)
-    if "width" in spec:
-        width = _number(spec, "width", where)
+    @property
+    def where(self) -> str:
+        return f"column {self.name!r}"
+
+    def column(self) -> Column:
+        role, kind = self.spec.get("role"), self.spec.get("kind")
+        if role not in get_args(Role):
+            raise SchemaError(f"{self.where}: role is {role!r}; expected one of {', '.join(get_args(Role))}")
+        from_data = strings(self.spec.get("from_data", []), f"{self.where}: from_data")
+        nullable = self.spec.get("nullable", False)
+        if not isinstance(nullable, bool):
+            raise SchemaError(f"{self.where}: nullable is {nullable!r}; expected true or false")
+        axis: Axis | None = None
+        if kind == "numeric":
+            axis = replace(self.numeric_axis(), nullable=nullable)
+        elif kind == "categorical":
+            axis = CategoricalAxis(name=self.name, nullable=nullable, tree=self.categories())
+        elif kind is None and role not in MEASURED_ROLES:
+            self.refuse_keys_beside(set())
+        else:
+            raise SchemaError(f"{self.where}: kind is {kind!r}; expected numeric or categorical")
+        return Column(name=self.name, role=cast(Role, role), axis=axis, from_data=from_data)
+
+    def refuse_keys_beside(self, allowed: set[str]) -> None:
+        for key in self.spec:
+            if key not in allowed | _KEYS:
+                expected = ", ".join(sorted(allowed | _KEYS))
+                raise SchemaError(f"{self.where}: {key!r} has no meaning here; expected {expected}")
+
+    def refuse_together(self, key: str, others: set[str]) -> None:
+        for other in sorted(others & set(self.spec)) if key in self.spec else ():
+            raise SchemaError(f"{self.where}: {key} and {other} are given; expected one of them")
+
+    def number(self, key: str, default: float | None = None) -> float:
+        return self.as_number(self.spec.get(key, default), key)
+
+    def as_number(self, value: object, key: str) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= MAX_NUMBER:
+            shown = value if not isinstance(value, int) or abs(value) <= MAX_NUMBER else "a very large number"
+            raise SchemaError(f"{self.where}: {key} is {shown!r}; expected a number")
+        return value
+
+    def numeric_axis(self) -> NumericAxis:
+        self.refuse_keys_beside(_NUMERIC_KEYS)
+        if "edges" in self.spec:
+            return NumericAxis(name=self.name, edges=self.edges())
+        tree = self.tree()
+        self.refuse_together("width", {"step", "taxonomy", "hierarchy"})
+        if tree is not None:
+            return self.grid_with(tree)
+        minimum, maximum = self.number("min"), self.number("max")
+        if "width" not in self.spec:
+            return NumericAxis(name=self.name, minimum=minimum, maximum=maximum, step=self.number("step", 1))
+        width = self.number("width")
         if width <= 0 or maximum <= minimum or (maximum - minimum) / width > 1e6:
-            raise SchemaError(f"{where}: width {spell_number(width)} does not cut min..max into bins")
+            raise SchemaError(f"{self.where}: width {spell_number(width)} does not cut min..max into bins")
         bins = math.ceil((maximum - minimum) / width - GRID_TOLERANCE)
-        edges = tuple(float(spell_number(minimum + i * width, width * GRID_TOLERANCE)) for i in range(bins + 1))
-        return NumericAxis(name=name, nullable=nullable, edges=edges)
-    step = _number(spec, "step", where) if "step" in spec else 1
-    return NumericAxis(name=name, nullable=nullable, minimum=minimum, maximum=maximum, step=step)
+        edges = (float(spell_number(minimum + i * width, width * GRID_TOLERANCE)) for i in range(bins + 1))
+        return NumericAxis(name=self.name, edges=tuple(edges))
 
+    def edges(self) -> tuple[float, ...]:
+        values = self.spec["edges"]
+        if not isinstance(values, list):
+            raise SchemaError(f"{self.where}: edges is {values!r}; expected a list of numbers")
+        if not values:
+            raise SchemaError(f"{self.where}: edges is empty; expected at least two numbers")
+        edges = tuple(self.as_number(value, "edges") for value in values)
+        self.refuse_together("edges", _NUMERIC_KEYS - {"edges"})
+        return edges
 
-def _numeric_axis_with_tree(name: str, spec: dict[str, Any], nullable: bool, tree: Node, where: str) -> NumericAxis:
-    """A grid whose taxonomy was given; leaves outside `min..max` are cut off."""
-    try:
-        numbers = [float(leaf.label) for leaf in leaves(tree)]
-    except ValueError as error:
-        raise SchemaError(f"{where}: the hierarchy of a numeric column needs numbers as its leaves") from error
-    minimum = _number(spec, "min", where) if "min" in spec else min(numbers)
-    maximum = _number(spec, "max", where) if "max" in spec else max(numbers)
-    step = _number(spec, "step", where) if "step" in spec else 1
-    grid = NumericAxis(name=name, minimum=minimum, maximum=maximum, step=step)
-    codes = [int(code) for code in grid.encode(numbers)]
-    for number, code in zip(numbers, codes, strict=True):
-        if code < 0 and minimum <= number <= maximum:
-            raise SchemaError(f"{where}: {spell_number(number)} in the hierarchy is not {grid.expected}")
-    inside = [code for code in codes if code >= 0]
-    if len(set(inside)) < grid.size:
-        absent = next(code for code in range(grid.size) if code not in set(inside))
-        raise SchemaError(f"{where}: the hierarchy is incomplete, {spell_number(grid.value(absent))} is not in it")
-    if inside != sorted(set(inside)):
-        raise SchemaError(f"{where}: the hierarchy does not list its numbers in rising order, once each")
-    root = _clip(tree, codes)
-    return NumericAxis(name=name, nullable=nullable, minimum=minimum, maximum=maximum, step=step, tree=root)
+    def grid_with(self, tree: Node) -> NumericAxis:
+        """A grid whose taxonomy was given; leaves outside `min..max` are cut off."""
+        try:
+            numbers = [float(leaf.label) for leaf in leaves(tree)]
+        except ValueError as error:
+            raise SchemaError(f"{self.where}: the hierarchy of a numeric column needs numbers as its leaves") from error
+        minimum, maximum = self.number("min", min(numbers)), self.number("max", max(numbers))
+        grid = NumericAxis(name=self.name, minimum=minimum, maximum=maximum, step=self.number("step", 1))
+        codes = grid.encode(numbers).tolist()
+        for number, code in zip(numbers, codes, strict=True):
+            if code < 0 and minimum <= number <= maximum:
+                raise SchemaError(f"{self.where}: {spell_number(number)} in the hierarchy is not {grid.expected}")
+        inside = [code for code in codes if code >= 0]
+        present = set(inside)
+        for code in range(grid.size):
+            if code not in present:
+                absent = spell_number(grid.value(code))
+                raise SchemaError(f"{self.where}: the hierarchy is incomplete, {absent} is not in it")
+        if inside != sorted(present):
+            raise SchemaError(f"{self.where}: the hierarchy does not list its numbers in rising order, once each")
+        return replace(grid, tree=_clip(tree, codes))
+
+    def categories(self) -> Node:
+        self.refuse_keys_beside(_CATEGORICAL_KEYS)
+        if tree := self.tree():
+            return tree
+        values = self.spec.get("values")
+        if not isinstance(values, list) or not values:
+            raise SchemaError(
+                f"{self.where}: a categorical column needs values, a taxonomy or a hierarchy; without one its domain "
+                "is unknown"
+            )
+        for value in values:
+            if not isinstance(value, str | int | float):
+                raise SchemaError(f"{self.where}: values holds {value!r} where a label was expected")
+        return flat_tree([as_label(value) for value in values])
+
+    def tree(self) -> Node | None:
+        self.refuse_together("values", {"taxonomy", "hierarchy"})
+        self.refuse_together("taxonomy", {"hierarchy"})
+        if "taxonomy" in self.spec:
+            return parse_nested(self.spec["taxonomy"], self.where)
+        if "hierarchy" not in self.spec:
+            return None
+        path = self.spec["hierarchy"]
+        if not isinstance(path, str):
+            raise SchemaError(f"{self.where}: hierarchy is {path!r}; expected the path of a file")
+        return read_hierarchy(self.folder / path)
 
 
 def _clip(node: Node, codes: list[int]) -> Node | None:
@@ -163,33 +195,3 @@ def _clip(node: Node, codes: list[int]) -> Node | None:
         return None
     below = tuple(child for child in (_clip(child, codes) for child in node.children) if child)
     return Node(node.label, inside[0], inside[-1], below)
-
-
-def _categorical_axis(name: str, spec: dict[str, Any], nullable: bool, folder: Path, where: str) -> CategoricalAxis:
-    _refuse_other_keys(spec, _CATEGORICAL_KEYS, where)
-    tree = _tree(spec, folder, where)
-    if tree is None:
-        values = spec.get("values")
-        if not isinstance(values, list) or not values:
-            raise SchemaError(
-                f"{where}: a categorical column needs values, a taxonomy or a hierarchy; without one its domain "
-                "is unknown"
-            )
-        for value in values:
-            if not isinstance(value, str | int | float):
-                raise SchemaError(f"{where}: values holds {value!r} where a label was expected")
-        tree = flat_tree([as_label(value) for value in values])
-    return CategoricalAxis(name=name, nullable=nullable, tree=tree)
-
-
-def _tree(spec: Mapping[str, Any], folder: Path, where: str) -> Node | None:
-    given = [key for key in ("values", "taxonomy", "hierarchy") if key in spec]
-    if len(given) > 1:
-        raise SchemaError(f"{where}: {' and '.join(given)} are given; expected one of them")
-    if "taxonomy" in spec:
-        return parse_nested(spec["taxonomy"], where)
-    if "hierarchy" in spec:
-        if not isinstance(spec["hierarchy"], str):
-            raise SchemaError(f"{where}: hierarchy is {spec['hierarchy']!r}; expected the path of a file")
-        return read_hierarchy(folder / Path(spec["hierarchy"]))
-    return None

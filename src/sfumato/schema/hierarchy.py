@@ -4,23 +4,26 @@ A ragged, contradictory or incomplete file is refused with the row.
 """
 
 import csv
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from sfumato.errors import SchemaError
 from sfumato.files import read_text
-from sfumato.schema.taxonomy import ANY, Node, as_label
+from sfumato.schema.taxonomy import Node, as_label, parse_nested
 
 
 def read_hierarchy(path: Path) -> Node:
     """The taxonomy of a hierarchy file; siblings stand in the order in which the file first names them."""
     rows = _rows(path)
-    _check_shape(rows, path)
-    _check_parents(rows, path)
-    width = len(rows[0])
-    top_down = [tuple(reversed(row)) for row in rows]
-    if width == 1 or len({row[0] for row in top_down}) > 1:
-        top_down = [(ANY, *row) for row in top_down]
-    return _build(top_down, 0, 0)[0]
+    _check(rows, path)
+    tree: dict[str, Any] = {}
+    for row in rows:
+        below = tree
+        for label in reversed(row):
+            below = below.setdefault(label, {})
+    root = parse_nested(tree, str(path))
+    return root.below[0] if len(tree) == 1 and len(rows[0]) > 1 else root
 
 
 def _rows(path: Path) -> list[list[str]]:
@@ -36,8 +39,9 @@ def _rows(path: Path) -> list[list[str]]:
     return rows
 
 
-def _check_shape(rows: list[list[str]], path: Path) -> None:
+def _check(rows: list[list[str]], path: Path) -> None:
     first_row: dict[str, int] = {}
+    parent_of: dict[tuple[int, str], tuple[str, int]] = {}
     for number, row in enumerate(rows, start=1):
         if len(row) != len(rows[0]):
             raise SchemaError(
@@ -46,32 +50,11 @@ def _check_shape(rows: list[list[str]], path: Path) -> None:
             )
         if not all(row):
             raise SchemaError(f"{path}, row {number}: level {row.index('') + 1} is empty")
-        if row[0] in first_row:
+        if first_row.setdefault(row[0], number) != number:
             raise SchemaError(f"{path}, row {number}: the value {row[0]!r} is a duplicate of row {first_row[row[0]]}")
-        first_row[row[0]] = number
-
-
-def _check_parents(rows: list[list[str]], path: Path) -> None:
-    parent_of: dict[tuple[int, str], tuple[str, int]] = {}
-    for number, row in enumerate(rows, start=1):
-        for level in range(len(row) - 1):
-            parent, seen = parent_of.setdefault((level, row[level]), (row[level + 1], number))
-            if parent != row[level + 1]:
+        for level, (label, above) in enumerate(pairwise(row)):
+            parent, seen = parent_of.setdefault((level, label), (above, number))
+            if parent != above:
                 raise SchemaError(
-                    f"{path}, row {number}: {row[level]!r} lies under {row[level + 1]!r} here "
-                    f"but under {parent!r} in row {seen}"
+                    f"{path}, row {number}: {label!r} lies under {above!r} here but under {parent!r} in row {seen}"
                 )
-
-
-def _build(paths: list[tuple[str, ...]], depth: int, start: int) -> tuple[Node, int]:
-    label = paths[0][depth]
-    if depth == len(paths[0]) - 1:
-        return Node(label, start, start), start + 1
-    by_child: dict[str, list[tuple[str, ...]]] = {}
-    for path in paths:
-        by_child.setdefault(path[depth + 1], []).append(path)
-    below, end = [], start
-    for child_paths in by_child.values():
-        child, end = _build(child_paths, depth + 1, end)
-        below.append(child)
-    return Node(label, start, end - 1, tuple(below)), end

@@ -9,14 +9,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import SchemaError
 from sfumato.schema.axis import UNKNOWN, Axis
-from sfumato.schema.taxonomy import Node, check_labels, halve, to_nested
+from sfumato.schema.taxonomy import ANY, HalvedNode, Node, check_labels, to_nested
 
 MAX_GRID_POINTS = 2**31 - 2
 GRID_TOLERANCE = 1e-6
@@ -44,6 +44,7 @@ def spell_number(value: float, tolerance: float = 0.0) -> str:
 class NumericAxis(Axis):
     """A grid of numbers (`minimum`, `maximum`, `step`) or, with `edges`, bins `[edges[i], edges[i+1])`."""
 
+    kind: ClassVar[str] = "numeric"
     minimum: float = 0
     maximum: float = 0
     step: float = 1
@@ -75,17 +76,13 @@ class NumericAxis(Axis):
                 f"({spell_number(self.step)}) above min {spell_number(self.minimum)}"
             )
 
-    @property
-    def kind(self) -> str:
-        return "numeric"
-
     @cached_property
     def size(self) -> int:
         return len(self.edges) - 1 if self.edges else round((self.maximum - self.minimum) / self.step) + 1
 
     @cached_property
     def taxonomy(self) -> Node:
-        return self.tree or halve(self.size)
+        return self.tree or HalvedNode(ANY, 0, self.size - 1)
 
     @cached_property
     def _node_intervals(self) -> dict[str, tuple[int, int]]:
@@ -147,9 +144,8 @@ class NumericAxis(Axis):
             return float(low), opening == "[", float(high), closing == "]"
         if match := _BOUND.match(text):
             sign, number = match.groups()
-            below = sign in ("<", "<=", "≤")
             inclusive = sign not in ("<", ">")
-            if below:
+            if sign in ("<", "<=", "≤"):
                 return -math.inf, True, float(number), inclusive
             return float(number), inclusive, math.inf, True
         if match := _PLUS.match(text):
@@ -168,26 +164,18 @@ class NumericAxis(Axis):
     def _interval(self, low: float, with_low: bool, high: float, with_high: bool) -> tuple[int, int] | None:
         if math.isnan(low) or math.isnan(high) or low > high:
             return None
-        first = self._first_at_least(low) if with_low else self._last_at_most(low) + 1
-        last = self._last_at_most(high) if with_high else self._first_at_least(high) - 1
+        first, end = self.codes_below(low, inclusive=not with_low), self.codes_below(high, inclusive=with_high)
         if self.edges:
-            first = max(0, self._last_at_most(low)) if low < self.edges[-1] else self.size
-        first, last = max(first, 0), min(last, self.size - 1)
-        return (first, last) if first <= last else None
+            first = max(self.codes_below(low, inclusive=True) - 1, 0) if low < self.edges[-1] else self.size
+        return (first, end - 1) if first < end else None
 
-    def _first_at_least(self, number: float) -> int:
-        if number == -math.inf:
-            return 0
+    def codes_below(self, number: float, *, inclusive: bool) -> int:
+        """How many values lie below the number, or at it if `inclusive`; a bin stands for its lower edge."""
         if self.edges:
-            return int(np.searchsorted(np.asarray(self.edges[:-1]), number, side="left"))
-        return math.ceil(min((number - self.minimum) / self.step, self.size) - GRID_TOLERANCE)
-
-    def _last_at_most(self, number: float) -> int:
-        if number == math.inf:
-            return self.size - 1
-        if self.edges:
-            return int(np.searchsorted(np.asarray(self.edges[:-1]), number, side="right")) - 1
-        return math.floor(max((number - self.minimum) / self.step, -1) + GRID_TOLERANCE)
+            return int(np.searchsorted(self.edges[:-1], number, side="right" if inclusive else "left"))
+        steps = min(max((number - self.minimum) / self.step, -1.0), float(self.size))
+        below = math.floor(steps + GRID_TOLERANCE) + 1 if inclusive else math.ceil(steps - GRID_TOLERANCE)
+        return min(max(below, 0), self.size)
 
 
 def _parse_number(text: str) -> float | None:

@@ -15,7 +15,7 @@ from sfumato.errors import SchemaError
 from sfumato.files import read_text
 from sfumato.notebook import html_table
 from sfumato.schema.axis import Axis
-from sfumato.schema.column import Column, parse_column
+from sfumato.schema.column import MEASURED_ROLES, Column, parse_column, strings
 
 MAX_SENSITIVE_VALUES = 1_000
 DEFAULT_MISSING = ("",)
@@ -72,11 +72,8 @@ class Schema:
     @property
     def from_data(self) -> dict[str, tuple[str, ...]]:
         """Per measured column, what was read off the data."""
-        return {
-            column.name: column.from_data
-            for column in self.columns
-            if column.from_data and column.role in ("quasi", "sensitive")
-        }
+        measured = [column for column in self.columns if column.role in MEASURED_ROLES]
+        return {column.name: column.from_data for column in measured if column.from_data}
 
     @property
     def outline(self) -> list[tuple[str, str, str]]:
@@ -143,10 +140,9 @@ class Schema:
         name, missing = spec.get("name", "table"), spec.get("missing", list(DEFAULT_MISSING))
         if not isinstance(name, str) or not name:
             raise SchemaError(f"name is {name!r}; expected a word for this data set")
-        if not isinstance(missing, list) or not all(isinstance(item, str) for item in missing):
-            raise SchemaError(f"missing is {missing!r}; expected a list of strings")
+        missing = strings(missing, "missing")
         for column in columns:
             if column in ("", "*") or (column.startswith("^") and column.endswith("$")):
                 raise SchemaError(f"{column!r} cannot be the name of a column; rename it")
         parsed = tuple(parse_column(column, column_spec, folder or Path()) for column, column_spec in columns.items())
-        return Schema(columns=parsed, name=name, missing=tuple(missing))
+        return Schema(columns=parsed, name=name, missing=missing)

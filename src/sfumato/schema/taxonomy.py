@@ -56,14 +56,9 @@ class HalvedNode(Node):
         return (HalvedNode(self.label, self.lo, middle), HalvedNode(self.label, middle + 1, self.hi))
 
 
-def halve(size: int) -> Node:
-    """A binary taxonomy over `size` leaves."""
-    return HalvedNode(ANY, 0, size - 1)
-
-
-def flat_tree(labels: Sequence[str]) -> Node:
-    """A root with every label directly below it."""
-    return Node(ANY, 0, len(labels) - 1, tuple(Node(label, i, i) for i, label in enumerate(labels)))
+def flat_tree(labels: Sequence[str], start: int = 0) -> Node:
+    """A root with every label directly below it, numbered from `start`."""
+    return Node(ANY, start, start + len(labels) - 1, tuple(Node(label, i, i) for i, label in enumerate(labels, start)))
 
 
 def parse_nested(tree: Mapping[str, object] | Sequence[object], where: str) -> Node:
@@ -71,30 +66,26 @@ def parse_nested(tree: Mapping[str, object] | Sequence[object], where: str) -> N
 
     A table maps a label to the list of leaves or the table below it; an empty list makes the label a leaf.
     """
-    below, size = _nodes_below(tree, 0, where)
+    below = _nodes_below(tree, 0, where)
     if not below:
         raise SchemaError(f"{where}: the taxonomy is empty")
-    return Node(ANY, 0, size - 1, tuple(below))
+    return Node(ANY, 0, below[-1].hi, below)
 
 
-def _nodes_below(tree: object, start: int, where: str) -> tuple[list[Node], int]:
-    nodes: list[Node] = []
-    if isinstance(tree, dict):
-        for label, subtree in tree.items():
-            below, end = _nodes_below(subtree, start, where)
-            if not below:
-                end = start + 1
-            nodes.append(Node(as_label(label), start, end - 1, tuple(below)))
-            start = end
-    elif isinstance(tree, list | tuple):
+def _nodes_below(tree: object, start: int, where: str) -> tuple[Node, ...]:
+    if isinstance(tree, list | tuple):
         for leaf in tree:
             if isinstance(leaf, dict | list | tuple | bool) or leaf is None:
                 raise SchemaError(f"{where}: the taxonomy holds {leaf!r} where a label was expected")
-            nodes.append(Node(as_label(leaf), start, start))
-            start += 1
-    else:
+        return flat_tree([as_label(leaf) for leaf in tree], start).below
+    if not isinstance(tree, dict):
         raise SchemaError(f"{where}: the taxonomy holds {tree!r} where a list or a table was expected")
-    return nodes, start
+    nodes = []
+    for label, subtree in tree.items():
+        below = _nodes_below(subtree, start, where)
+        nodes.append(Node(as_label(label), start, below[-1].hi if below else start, below))
+        start = nodes[-1].hi + 1
+    return tuple(nodes)
 
 
 def to_nested(root: Node) -> dict[str, object] | list[str]:

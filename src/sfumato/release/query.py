@@ -14,7 +14,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,13 +25,12 @@ from sfumato.errors import DataError, QueryError
 from sfumato.release.boxes import Boxes
 from sfumato.release.content import Content
 from sfumato.schema import Axis, NumericAxis, Schema, Span
-from sfumato.schema.numeric import GRID_TOLERANCE
 
 MAX_REGIONS = 100_000
 OPERATORS = "= != < <= > >=, in (...), not in (...), between ... and ..., is missing or is not missing"
 _TOKEN = re.compile(
     r"""(?P<quoted>'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`)
-    |(?P<operator><=|>=|<>|!=|==|=|<|>)|(?P<mark>[(),])|(?P<word>[^\s'"`<>=!(),]+)""",
+    |(?P<operator><=|>=|<>|!=|==|=|<|>)|(?P<mark>[(),])|(?P<word>[^\s'"`<>=!(),]+)|(?P<other>\S)""",
     re.VERBOSE,
 )
 
@@ -140,37 +139,30 @@ class _Token:
     text: str
     shown: str
 
-    def is_word(self, word: str) -> bool:
-        return self.kind == "word" and self.text.lower() == word
+    def says(self, word: str) -> bool:
+        return self.kind in ("word", "mark") and self.text.lower() == word
 
 
 _END = _Token("end", "", "the end of the query")
 
 
-def _tokens(text: str) -> list[_Token]:
-    tokens, position = [], 0
-    while position < len(text):
-        if text[position].isspace():
-            position += 1
-            continue
-        match = _TOKEN.match(text, position)
-        if match is None:
-            problem = "has no closing quote" if text[position] in "'\"`" else "has no meaning here"
-            shown = repr(text[position : position + 30])
-            raise QueryError(f"{shown} {problem}; expected conditions such as age >= 40 and sex = 'Male'")
+def _tokens(text: str) -> Iterator[_Token]:
+    for match in _TOKEN.finditer(text):
         shown, kind = match.group(), str(match.lastgroup)
+        if kind == "other":
+            problem = "has no closing quote" if shown in "'\"`" else "has no meaning here"
+            shown = repr(text[match.start() : match.start() + 30])
+            raise QueryError(f"{shown} {problem}; expected conditions such as age >= 40 and sex = 'Male'")
         quote = shown[0] if kind == "quoted" else ""
         plain = shown[1:-1].replace(quote * 2, quote) if quote else shown
-        tokens.append(_Token(quote or kind, plain, repr(shown)))
-        position = match.end()
-    return tokens
+        yield _Token(quote or kind, plain, repr(shown))
 
 
 class _Parser:
     """Reads conditions off a list of tokens, front to back."""
 
     def __init__(self, text: str, axes: Iterable[Axis]) -> None:
-        self.waiting = _tokens(text)[::-1]
+        self.waiting = list(_tokens(text))[::-1]
         self.axes = {axis.name: axis for axis in axes}
 
     def query(self) -> Query:
@@ -182,7 +174,7 @@ class _Parser:
             token = self.next()
             if token is _END:
                 return Query(axes={name: self.axes[name] for name in allowed}, allowed=allowed)
-            if not token.is_word("and"):
+            if not token.says("and"):
                 raise QueryError(
                     f"found {token.shown}; expected 'and' or the end of the query (values with spaces need quotes)"
                 )
@@ -192,7 +184,7 @@ class _Parser:
 
     def expect(self, word: str, after: str) -> None:
         token = self.next()
-        if not token.is_word(word) and not (token.kind == "mark" and token.text == word):
+        if not token.says(word):
             raise QueryError(f"found {token.shown} after {after}; expected {word!r}")
 
     def column(self) -> Axis:
@@ -205,16 +197,16 @@ class _Parser:
         token = self.next()
         if token.kind == "operator":
             return self.comparison(axis, token.text)
-        if token.is_word("in"):
+        if token.says("in"):
             return Codes.of(self.values(axis))
-        if token.is_word("not"):
+        if token.says("not"):
             self.expect("in", "'not'")
             return Codes.of(self.values(axis)).except_(axis)
-        if token.is_word("between"):
+        if token.says("between"):
             first = self.codes_below(axis, "between", False)
             self.expect("and", "the first bound of 'between'")
             return Codes(_merge([(first, self.codes_below(axis, "between", True) - 1)]))
-        if token.is_word("is"):
+        if token.says("is"):
             return self.missing(axis)
         raise QueryError(f"found {token.shown} after the column {axis.name!r}; expected one of {OPERATORS}")
 
@@ -228,25 +220,25 @@ class _Parser:
 
     def missing(self, axis: Axis) -> Codes:
         token = self.next()
-        if token.is_word("not"):
+        if token.says("not"):
             self.expect("missing", "'is not'")
             return Codes(((0, axis.size - 1),))
-        if token.is_word("missing"):
+        if token.says("missing"):
             return Codes((), axis.nullable)
         raise QueryError(f"found {token.shown} after 'is'; expected 'missing' or 'not missing'")
 
     def values(self, axis: Axis) -> list[Span]:
         self.expect("(", "'in'")
         spans = [self.value(axis)]
-        while (token := self.next()).text == "," and token.kind == "mark":
+        while (token := self.next()).says(","):
             spans.append(self.value(axis))
-        if token.kind != "mark" or token.text != ")":
+        if not token.says(")"):
             raise QueryError(f"found {token.shown} in a list of values; expected ',' or ')'")
         return spans
 
     def word(self, axis: Axis) -> _Token:
         token = self.next()
-        if token.kind not in ("word", "'", '"') or token.is_word("and"):
+        if token.kind not in ("word", "'", '"') or token.says("and"):
             raise QueryError(f"found {token.shown} where a value of {axis.name!r} was expected: {axis.expected}")
         return token
 
@@ -270,13 +262,4 @@ class _Parser:
             number = math.nan
         if math.isnan(number):
             raise QueryError(f"found {token.shown} after {axis.name!r} {operator}; expected a number")
-        return _codes_below(axis, number, inclusive)
-
-
-def _codes_below(axis: NumericAxis, number: float, inclusive: bool) -> int:
-    if axis.edges:
-        return int(np.searchsorted(axis.edges[:-1], number, side="right" if inclusive else "left"))
-    steps = min(max((number - axis.minimum) / axis.step, -1.0), float(axis.size))
-    nearest = round(steps)
-    below = nearest + inclusive if abs(steps - nearest) <= GRID_TOLERANCE else math.floor(steps) + 1
-    return min(max(below, 0), axis.size)
+        return axis.codes_below(number, inclusive=inclusive)

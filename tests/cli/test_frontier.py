@@ -20,7 +20,6 @@ from sfumato.samples.town import SCHEMA_PATH, residents
 from sfumato.schema import Schema
 from sfumato.trials import frontier as trials
 from sfumato.trials.frontier import STORE_NAME
-from sfumato.trials.frontier_document import FrontierDocument
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,11 +30,11 @@ REPORT = ["frontier.csv", "frontier.json", "frontier.png", "frontier.svg", "repo
 WRITTEN = sorted([*REPORT, "measures.json", "release", "trials.jsonl"])
 
 
-def quick_report(document: FrontierDocument, folder: Path) -> list[Path]:
+def quick_report(document: dict[str, Any], folder: Path) -> list[Path]:
     """The files of a report without the drawing."""
     folder.mkdir(exist_ok=True)
     for name in REPORT:
-        (folder / name).write_text(json.dumps(document.spec()["recommendation"]))
+        (folder / name).write_text(json.dumps(document["recommendation"]))
     return [folder / name for name in REPORT]
 
 

@@ -6,10 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .document import frontier_document, typed
+from .document import frontier_document
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+def page_of(document: dict[str, Any]) -> str:
+    from sfumato.report.charts import draw_svg
+    from sfumato.report.frontier.chart import frontier_chart
+    from sfumato.report.frontier.page import page
+
+    chart = frontier_chart(document, *document["default_pair"])
+    return page(document, chart, draw_svg(chart))
 
 
 @pytest.fixture
@@ -19,9 +28,7 @@ def document() -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def nasty_page() -> str:
-    from sfumato.report.frontier.page import page
-
-    return page(typed(frontier_document(nasty=True)))
+    return page_of(frontier_document(nasty=True))
 
 
 @pytest.fixture(scope="session")
@@ -30,5 +37,5 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from sfumato.report.frontier.page import write
 
     path = tmp_path_factory.mktemp("report") / "new" / "folder"
-    write(typed(frontier_document()), path)
+    write(frontier_document(), path)
     return path

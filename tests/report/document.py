@@ -11,10 +11,6 @@ from itertools import product
 from random import Random
 from typing import Any
 
-from sfumato.measures.verdict import Mark
-from sfumato.trials.document import MeasureEntry
-from sfumato.trials.frontier_document import FrontierDocument, RecommendationEntry, RefusedEntry, TableEntry, TrialEntry
-
 NASTY = """</script><b>&"'<img src=x onerror="window.harmed=1"><!--<script>window.harmed=2</script>{{7*7}}"""
 
 SHARES = [
@@ -163,25 +159,6 @@ def frontier_document(*, nasty: bool = False, refine: int = 1) -> dict[str, Any]
     }
     document["recommendation"] = recommendation(document)
     return document
-
-
-def typed(document: dict[str, Any]) -> FrontierDocument:
-    """The document that has these plain values."""
-    measures = {
-        name: MeasureEntry(**about | {"scale": tuple(Mark(**mark) for mark in about["scale"])})
-        for name, about in document["measures"].items()
-    }
-    chosen = document["recommendation"]
-    return FrontierDocument(
-        **document
-        | {
-            "table": TableEntry(**document["table"]),
-            "measures": measures,
-            "trials": tuple(TrialEntry(**trial) for trial in document["trials"]),
-            "refused": tuple(RefusedEntry(**one) for one in document["refused"]),
-            "recommendation": RecommendationEntry.of(chosen) if chosen else None,
-        }
-    )
 
 
 def settings(refine: int) -> list[tuple[str, str, float, str]]:
@@ -357,7 +334,7 @@ def recommendation(document: dict[str, Any]) -> dict[str, Any]:
     return {
         "trial": chosen["id"],
         "rule": "the knee of the frontier",
-        "constraints": {"max_p_loss": 0.2},
+        "constraints": {"p_loss": 0.2},
         "why": [
             "It is efficient: no other release is at least as good on both measures and better on one.",
             "Going one step more private costs twice as much utility as the step before.",

@@ -11,7 +11,8 @@ from sfumato.report.frontier.chart import frontier_chart
 from sfumato.report.frontier.points import axes, pair_rows
 
 from .browser import Browser, needs_browser
-from .document import frontier_document, typed
+from .conftest import page_of
+from .document import frontier_document
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -119,7 +120,7 @@ def test_the_browser_itself_refuses_to_load_or_run_anything_else(page: Browser) 
 
 def test_other_measures_move_the_points_the_titles_and_the_line(page: Browser) -> None:
     document = frontier_document()
-    about = axes(typed(document))
+    about = axes(document)
     assert axis_titles(page) == [about["p_loss"]["title"], about["u_loss"]["title"]]
     assert efficient_vertices(page) == len(document["efficient"]["p_loss|u_loss"]) == 10
     before = page.evaluate("document.querySelector('#chart .efficient_marks path').getAttribute('d')")
@@ -144,8 +145,8 @@ def test_browser_and_files_draw_the_same_chart(page: Browser, pair: tuple[str, s
     document = frontier_document()
     choose(page, *pair)
     spec = page.evaluate("document.querySelector('#chart').drawnSpec")
-    ours = json.loads(json.dumps(frontier_chart(typed(document), *pair).to_dict()))
-    assert spec["datasets"]["trials"] == json.loads(json.dumps(pair_rows(typed(document), *pair)))
+    ours = json.loads(json.dumps(frontier_chart(document, *pair).to_dict()))
+    assert spec["datasets"]["trials"] == json.loads(json.dumps(pair_rows(document, *pair)))
     assert spec["datasets"] == ours["datasets"]
     assert spec["layer"] == ours["layer"]
     assert spec["params"] == ours["params"]
@@ -294,11 +295,9 @@ def test_without_scripts_the_chart_is_a_drawing(browser: Browser, folder: Path) 
 
 
 def test_three_hundred_releases_are_drawn(browser: Browser, tmp_path: Path) -> None:
-    from sfumato.report.frontier.page import page as render
-
     document = frontier_document(refine=8)
     path = tmp_path / "many.html"
-    path.write_text(render(typed(document)), encoding="utf-8")
+    path.write_text(page_of(document), encoding="utf-8")
     page = opened(browser, path)
     assert page.evaluate(POINTS) == len(document["trials"]) - 1 == 306
     assert page.errors == []

@@ -11,10 +11,9 @@ from typing import Any
 
 import pytest
 
-from sfumato.errors import DataError
 from sfumato.report.frontier.page import trial_table, write
 
-from .document import frontier_document, typed
+from .document import frontier_document
 
 NAMES = {"report.html", "frontier.json", "frontier.csv", "frontier.png", "frontier.svg"}
 
@@ -64,15 +63,15 @@ def test_the_table_has_a_line_for_each_trial(folder: Path) -> None:
 def test_awkward_text_survives_the_table() -> None:
     document = frontier_document(nasty=True)
     document["trials"][3]["label"] = 'a, "quoted"\nlabel'
-    lines = list(csv.DictReader(trial_table(typed(document)).splitlines(keepends=True)))
+    lines = list(csv.DictReader(trial_table(document).splitlines(keepends=True)))
     assert lines[3]["label"] == 'a, "quoted"\nlabel'
     assert [line["claim"] for line in lines] == [trial["claim"] for trial in document["trials"]]
 
 
 def test_nothing_is_written_when_something_cannot_be_drawn(tmp_path: Path, document: dict[str, Any]) -> None:
     document["trials"][0]["measures"]["p_loss"] = float("inf")
-    with pytest.raises(DataError):
-        write(typed(document), tmp_path / "out")
+    with pytest.raises(ValueError, match="JSON"):
+        write(document, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
@@ -83,11 +82,12 @@ def test_a_failed_rename_leaves_the_old_file_and_no_rest(
     from sfumato.report.frontier import page
 
     (tmp_path / "report.html").write_text("old")
-    monkeypatch.setattr(page, "compose", lambda *_: "new")
-    monkeypatch.setattr(page, "draw", lambda chart, kind: b"picture")
+    monkeypatch.setattr(page, "page", lambda *_: "new")
+    monkeypatch.setattr(page, "draw_png", lambda chart: b"picture")
+    monkeypatch.setattr(page, "draw_svg", lambda chart: "drawing")
     monkeypatch.setattr(placing.os, "replace", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
     with pytest.raises(OSError, match="disk full"):
-        write(typed(document), tmp_path)
+        write(document, tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
     assert (tmp_path / "report.html").read_text() == "old"
 

@@ -9,12 +9,11 @@ from typing import Any
 
 import pytest
 
-from sfumato.report.frontier.page import format_range
-from sfumato.report.frontier.page import page as render
+from sfumato.report.frontier.page import format_limit, format_range
 from sfumato.report.shell import format_moment
-from sfumato.trials.document import MeasureEntry
 
-from .document import NASTY, frontier_document, typed
+from .conftest import page_of
+from .document import NASTY, frontier_document
 
 
 class Outline(HTMLParser):
@@ -183,25 +182,22 @@ def test_a_document_with_little_in_it_can_be_shown() -> None:
         trial.update(seconds=None)
     document["table"].update(from_data={}, sensitive_shares=[], unique_share=None)
     document |= {"recommendation": None, "refused": [], "efficient": {}}
-    page = Outline(render(typed(document))).text
+    page = Outline(page_of(document)).text
     assert "No release is recommended." in page
     assert "Caution" not in page
     assert "refused" not in page
     assert "repeated runs" not in page
 
 
-def test_limits_are_worded_with_either_spelling() -> None:
-    document = frontier_document()
-    document["recommendation"]["constraints"] = {"breach": 0.5, "min_empirical_privacy": 0.3}
-    assert "among releases with breach increase at most 0.5 ratio and empirical privacy at least 30%." in (
-        Outline(render(typed(document))).text
-    )
+def test_limits_are_worded_with_their_unit() -> None:
+    measures = frontier_document()["measures"]
+    assert format_limit(measures["breach"], 0.5) == "breach increase at most 0.5 ratio"
+    assert format_limit(measures["empirical_privacy"], 0.3) == "empirical privacy at most 30%"
 
 
 def test_ranges_and_moments_in_words() -> None:
     def words(*ends: float | None) -> str:
-        about = {"title": "", "direction": "lower", "family": "shape", "sentence": ""}
-        return format_range(MeasureEntry(unit="rows", range=ends, **about))
+        return format_range({"unit": "rows", "range": ends})
 
     assert words(1, None) == "1 or more"
     assert words(-1, 2.5) == "−1 to 2.5"

@@ -15,8 +15,9 @@ from brute_force import small_table
 from sfumato.measures.attacks.belief import revealed_shift
 from sfumato.measures.measure import MEASURES
 from sfumato.methods import Anatomy, Mondrian
+from sfumato.trials.document import to_json
 from sfumato.trials.frontier import Frontier, frontier
-from sfumato.trials.frontier_document import FrontierDocument
+from sfumato.trials.frontier_document import frontier_document
 
 TOP = {
     "format",
@@ -58,7 +59,7 @@ def front() -> Frontier:
 @pytest.fixture(scope="module")
 def written(front: Frontier) -> dict[str, Any]:
     """As it comes back from a file of strict JSON."""
-    return json.loads(FrontierDocument.of(front, front.recommend(max_p_loss=0.5)).json())
+    return json.loads(to_json(frontier_document(front, front.recommend(max_p_loss=0.5))))
 
 
 def test_the_document_has_the_agreed_keys(written: dict[str, Any]) -> None:
@@ -138,7 +139,7 @@ def test_a_value_that_is_no_number_is_null(front: Frontier) -> None:
     original, *others = front.trials
     measures = original.measures | {"query_error": math.nan, "u_loss": math.inf}
     odd = replace(original, measures=measures, intervals={"query_error": (math.nan, math.nan)})
-    written = json.loads(FrontierDocument.of(replace(front, trials=(odd, *others)), None).json())
+    written = json.loads(to_json(frontier_document(replace(front, trials=(odd, *others)), None)))
     assert written["recommendation"] is None
     assert written["trials"][0]["measures"]["query_error"] is None
     assert written["trials"][0]["measures"]["u_loss"] is None
@@ -146,5 +147,5 @@ def test_a_value_that_is_no_number_is_null(front: Frontier) -> None:
 
 
 def test_a_limit_that_limits_nothing_is_valid_json(front: Frontier) -> None:
-    document = FrontierDocument.of(front, front.recommend(max_p_loss=math.inf))
-    assert json.loads(document.json())["recommendation"]
+    document = frontier_document(front, front.recommend(max_p_loss=math.inf))
+    assert json.loads(to_json(document))["recommendation"]

@@ -1,12 +1,9 @@
 """The look that all charts share, and how they become files. The original of everything is ink or grey."""
 
 import io
-from pathlib import Path
 from typing import Any
 
 import altair as alt
-
-from sfumato.errors import ParameterError
 
 FONT = "Segoe UI, Helvetica Neue, Arial, Liberation Sans, sans-serif"
 INK, QUIET, GRID = "#1d2b36", "#5a6872", "#e4e8eb"
@@ -43,20 +40,15 @@ def tooltip(titles: dict[str, str]) -> list[alt.Tooltip]:
     return [alt.Tooltip(f"{field}:N", title=title) for field, title in titles.items()]
 
 
-def save(chart: alt.LayerChart, path: str | Path) -> None:
-    """Write the chart as `.png` or `.svg`."""
-    path = Path(path)
-    path.write_bytes(draw(chart, path.suffix.removeprefix(".")))
+def draw_png(chart: alt.LayerChart) -> bytes:
+    """The chart as the bytes of a `png` file."""
+    image = io.BytesIO()
+    chart.save(image, format="png", scale_factor=PIXELS_PER_POINT)
+    return image.getvalue()
 
 
-def draw(chart: alt.LayerChart, kind: str) -> bytes:
-    """The chart as the bytes of a `png` or `svg` file."""
-    if kind == "png":
-        image = io.BytesIO()
-        chart.save(image, format="png", scale_factor=PIXELS_PER_POINT)
-        return image.getvalue()
-    if kind == "svg":
-        text = io.StringIO()
-        chart.save(text, format="svg")
-        return text.getvalue().encode()
-    raise ParameterError(f"charts cannot be saved as {kind!r}; expected png or svg")
+def draw_svg(chart: alt.LayerChart) -> str:
+    """The chart as the text of an `svg` file."""
+    text = io.StringIO()
+    chart.save(text, format="svg")
+    return text.getvalue()

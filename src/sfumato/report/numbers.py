@@ -2,14 +2,13 @@
 something, and never more digits than help to compare.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import Self
 
-from sfumato.trials.document import MeasureEntry, Values
+from sfumato.trials.document import Document
 
 HINTS = {"lower": "lower is better", "higher": "higher is better", "none": "no better direction"}
 MISSING = "–"
@@ -24,7 +23,7 @@ class NumberStyle:
     percent: bool = False
 
     @classmethod
-    def of(cls, unit: str, values: Iterable[float | None]) -> NumberStyle:
+    def of(cls, unit: str, values: Iterable[float | None]) -> Self:
         """Three digits for a typical value of the column; whole numbers stay whole."""
         if is_percent(unit):
             return cls(decimals=1, percent=True)
@@ -52,9 +51,13 @@ class NumberStyle:
         return f"{self.text(value)} ({self.interval(bounds)})" if bounds else self.text(value)
 
 
-def number_styles(measures: Mapping[str, MeasureEntry], found: Sequence[Values]) -> dict[str, NumberStyle]:
-    """The style of every measure, for the values that trials or runs have of it."""
-    return {name: NumberStyle.of(about.unit, [one.get(name) for one in found]) for name, about in measures.items()}
+def number_styles(document: Document) -> dict[str, NumberStyle]:
+    """The style of every measure, for the values that the trials or runs of a document have of it."""
+    found = [one["measures"] for one in document.get("trials") or document["runs"]]
+    return {
+        name: NumberStyle.of(about["unit"], [one.get(name) for one in found])
+        for name, about in document["measures"].items()
+    }
 
 
 def is_percent(unit: str) -> bool:

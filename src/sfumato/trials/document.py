@@ -1,55 +1,38 @@
-"""What the documents between trials and reports share: the header, what measures mean, and measured values.
+"""Documents between trials and reports: a report is made from nothing else.
 
-A document is all that a report is made from. Its fields are the keys of the JSON file that other programs read.
+A document is plain values, under the keys of the JSON file that other programs read.
 """
 
-from __future__ import annotations
-
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+import math
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from sfumato.measures.measurement import Direction, Family, Measure
-from sfumato.measures.verdict import Mark
+from sfumato.measures.measurement import Measure
 from sfumato.trials.repetition import Interval
 from sfumato.version import __version__
 
-Values = Mapping[str, float | None]
-Intervals = Mapping[str, Interval]
+Document = dict[str, Any]
 
 
-@dataclass(frozen=True, kw_only=True)
-class MeasureEntry:
-    """What a measure means; an open end of its range is `None`."""
-
-    title: str
-    direction: Direction
-    unit: str
-    family: Family
-    sentence: str
-    range: tuple[float | None, float | None]
-    scale: tuple[Mark, ...] = ()
-
-    @classmethod
-    def of(cls, measure: Measure, scale: Iterable[Mark] = ()) -> MeasureEntry:
-        """The entry of a measure, with the values that a reader can hold on to."""
-        return cls(**measure.spec(), scale=tuple(scale))
+def with_header(**parts: Any) -> Document:
+    """A document of some parts, below the header of every document."""
+    created = datetime.now(UTC).isoformat(timespec="seconds")
+    return {"format": 1, "sfumato": __version__, "created": created, **parts}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Document:
-    """The header of every document."""
+def measured(
+    values: Mapping[str, float], intervals: Mapping[str, Interval], about: Mapping[str, Measure]
+) -> dict[str, Any]:
+    """Values as JSON can hold them, and the intervals of finite ones, within what their measures can take."""
+    finite = {name: interval for name, interval in intervals.items() if all(map(math.isfinite, interval))}
+    return {
+        "measures": {name: value if math.isfinite(value) else None for name, value in values.items()},
+        "intervals": {name: about[name].clip(interval) for name, interval in finite.items()},
+    }
 
-    format: int = 1
-    sfumato: str = __version__
-    created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
 
-    def spec(self) -> dict[str, Any]:
-        """The document as plain values."""
-        return asdict(self)
-
-    def json(self) -> str:
-        """The document as the text of a JSON file."""
-        return json.dumps(self.spec(), ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+def to_json(document: Document) -> str:
+    """The text of the document's file."""
+    return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n"

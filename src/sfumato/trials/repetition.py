@@ -1,12 +1,10 @@
-"""Measures of one setting tried with several seeds: their mean, Student's interval, and how documents show them."""
+"""Measures of one setting tried with several seeds: their mean, and Student's interval for it."""
 
 import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 from scipy.special import stdtrit
-
-from sfumato.measures.measurement import Measure
 
 CONFIDENCE = 0.95
 Interval = tuple[float, float]
@@ -26,14 +24,3 @@ def student_interval(values: Sequence[float]) -> Interval:
     mean, count = float(np.mean(values)), len(values)
     half = float(np.std(values, ddof=1) / math.sqrt(count) * stdtrit(count - 1, (1 + CONFIDENCE) / 2))
     return mean - half, mean + half
-
-
-def finite_values(values: Mapping[str, float]) -> dict[str, float | None]:
-    """Values as JSON can hold them."""
-    return {name: value if math.isfinite(value) else None for name, value in values.items()}
-
-
-def finite_intervals(intervals: Mapping[str, Interval], about: Mapping[str, Measure]) -> dict[str, Interval]:
-    """The intervals of finite values, within what their measures can take."""
-    finite = {name: interval for name, interval in intervals.items() if np.isfinite(interval).all()}
-    return {name: about[name].clip(interval) for name, interval in finite.items()}

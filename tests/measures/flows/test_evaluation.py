@@ -22,8 +22,8 @@ from sfumato.errors import DataError, ParameterError
 from sfumato.measures.flows import distances, overlap
 from sfumato.measures.flows.evaluation import Evaluation, SideCounts, evaluate
 from sfumato.measures.flows.measures import measures
-from sfumato.trials.flows.comparison import Run
-from sfumato.trials.flows.document import MAX_POINTS, EvaluationEntry, FlowsDocument
+from sfumato.trials.document import to_json
+from sfumato.trials.flows.comparison import MAX_POINTS, Run, flows_document
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -332,7 +332,8 @@ def test_measures_are_explained_and_within_their_range() -> None:
     for one in found.measurements.values():
         assert one.measure.sentence.endswith(".")
         assert math.isnan(one.value) or one.measure.lowest <= one.value <= (one.measure.highest or math.inf)
-    assert json.loads(json.dumps(asdict(EvaluationEntry.of(found)), allow_nan=False))["measures"] == found.values()
+    made = written(title="town", claim="", runs=[Run(label="one", evaluations=[found])])
+    assert made["runs"][0]["evaluation"]["measures"] == found.values()
     table = pl.read_csv(found.csv().encode(), schema=found.destinations.schema)
     assert table.equals(found.destinations)
 
@@ -348,7 +349,7 @@ def noisy(flows: Flows, share: float, seed: int) -> Flows:
 
 def written(**parts: Any) -> Any:
     """The document as it comes back from its file."""
-    return json.loads(FlowsDocument.of(**parts).json())
+    return json.loads(to_json(flows_document(**parts)))
 
 
 def runs() -> list[Run]:
@@ -415,7 +416,7 @@ def test_figures_of_many_destinations_are_thinned_evenly() -> None:
 def test_runs_that_cannot_be_compared_are_refused(change: Any, words: str) -> None:
     rough, fine = runs()
     with pytest.raises(ParameterError, match=words):
-        FlowsDocument.of(**({"title": "town", "claim": "", "runs": [rough, fine]} | change(rough, fine)))
+        flows_document(**({"title": "town", "claim": "", "runs": [rough, fine]} | change(rough, fine)))
 
 
 def other(short: float | None = None) -> Run:

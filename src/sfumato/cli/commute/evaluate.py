@@ -31,8 +31,7 @@ from sfumato.errors import UnsatisfiableError
 from sfumato.measures.flows.evaluation import evaluate
 from sfumato.release.envelope import refuse_inside_release
 from sfumato.report.flows.page import write
-from sfumato.trials.flows.comparison import Run
-from sfumato.trials.flows.document import FlowsDocument
+from sfumato.trials.flows.comparison import Run, flows_document
 from sfumato.trials.flows.sweep import USUAL_RADIUS, Sweep
 
 EXAMPLE = "sfumato commute evaluate flows.csv --places places.csv --regions tract,town -o evaluation"
@@ -117,10 +116,10 @@ def command(
         runs, complete = _tried(trying, total)
         figures = None if tries else [run.label for run in runs if run.label in sweep.figures()]
         claim = "Tried with simulated noise: nothing was published, and nothing spent."
-    made = FlowsDocument.of(title=flows.name, claim=claim, runs=runs, figures=figures)
+    made = flows_document(flows.name, claim, runs, figures)
     written = write(made, output, runs[0].evaluations[0].csv())
     if as_json:
-        print_json({"report": str(output / "report.html"), "runs": made.spec()["runs"]})
+        print_json({"report": str(output / "report.html"), "runs": made["runs"]})
     else:
         _show(runs, levels)
         say(f"Written to {output}: {', '.join(path.name for path in written)}.")

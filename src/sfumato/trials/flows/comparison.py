@@ -1,11 +1,21 @@
-"""One setting of synthetic flows, and the evaluations of what it made."""
+"""Settings of synthetic flows with the evaluations of what they made, and all of them as one document."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
 
 from sfumato.errors import ParameterError
-from sfumato.measures.flows.evaluation import Evaluation
+from sfumato.measures.flows.evaluation import PARTS, Evaluation
+from sfumato.measures.flows.measures import measures, swept_measures
+from sfumato.trials.document import Document, measured, with_header
 from sfumato.trials.repetition import Interval, summarize
+
+MAX_POINTS = 1_000
+"""Destinations drawn in one figure; the numbers are always those of all destinations."""
+RUNS_WITH_FIGURES = 2
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -31,3 +41,81 @@ class Run:
     def summary(self) -> tuple[dict[str, float], dict[str, Interval]]:
         """The mean of every measure over the repetitions, and intervals where there are several."""
         return summarize([{name: found.value for name, found in one.measurements.items()} for one in self.evaluations])
+
+    def spec(self) -> dict[str, Any]:
+        """The run as a document says it; its evaluation is that of the first repetition."""
+        first = self.evaluations[0]
+        about = {name: found.measure for name, found in first.measurements.items()}
+        return {
+            "label": self.label,
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "options": self.options,
+            "paper": self.paper,
+            "repetitions": len(self.evaluations),
+            "evaluation": {
+                "unit": first.unit,
+                "short": first.short,
+                "levels": first.levels,
+                "counts": asdict(first.counts),
+                "measures": first.values(),
+                "sizes": {part: [asdict(row) for row in rows] for part, rows in first.sizes.items()},
+                "bins": first.bins,
+            },
+            **measured(*self.summary(), about),
+        }
+
+
+def flows_document(title: str, claim: str, runs: Sequence[Run], figures: Sequence[str] | None = None) -> Document:
+    """The document of some runs, with figures of those named, or without names of the first two.
+
+    Figures show average distance by number of workers, for all and short commutes.
+    """
+    first = _comparable(runs)
+    known = {run.label: run for run in runs}
+    drawn = list(known)[:RUNS_WITH_FIGURES] if figures is None else list(figures)
+    for label in drawn:
+        if label not in known:
+            raise ParameterError(f"there is no run {label!r} to draw; the runs are {', '.join(known)}")
+    pictures = [_figure(known[label], part) for label in drawn for part in PARTS]
+    about = measures(first.unit, first.short, first.levels)
+    return with_header(
+        title=title,
+        claim=claim,
+        unit=first.unit,
+        short=first.short,
+        measures={name: measure.spec() | {"scale": []} for name, measure in about.items()},
+        sweep=swept_measures(first.levels),
+        runs=[run.spec() for run in runs],
+        drawn=drawn,
+        figures=[picture | {"number": number} for number, picture in enumerate(pictures, start=1)],
+    )
+
+
+def _comparable(runs: Sequence[Run]) -> Evaluation:
+    """The evaluation that all others are like."""
+    if not runs:
+        raise ParameterError("there are no runs to compare; expected at least one")
+    first, seen = runs[0].evaluations[0], set[str]()
+    for run in runs:
+        if run.label in seen:
+            raise ParameterError(f"two runs are called {run.label!r}; expected different labels")
+        seen.add(run.label)
+        for one in run.evaluations:
+            if (one.unit, one.short, one.levels) != (first.unit, first.short, first.levels):
+                raise ParameterError(f"the run {run.label!r} was evaluated with another unit, limit or regions")
+            # People from outside and short commutes also depend on how far each run's domain reaches.
+            ours, theirs = one.counts.original, first.counts.original
+            if (ours.people, ours.destinations) != (theirs.people, theirs.destinations):
+                raise ParameterError(f"the run {run.label!r} was compared with another original")
+    return first
+
+
+def _figure(run: Run, part: str) -> dict[str, Any]:
+    """Average distance by number of workers: ordered by these, then by place, every so many destinations are drawn."""
+    prefix = "" if part == "all" else "short_"
+    sides = {"original": pl.col(f"{prefix}distance"), "synthetic": pl.col(f"{prefix}distance_synthetic")}
+    table = run.evaluations[0].destinations.select("destination", "people", **sides).drop_nulls()
+    steps = np.unique(np.linspace(0, table.height - 1, min(table.height, MAX_POINTS)).round().astype(np.int64))
+    sample = table.sort("people", maintain_order=True)[steps].with_columns(pl.col(list(sides)).round(3))
+    return {"run": run.label, "part": part, "destinations": table.height, "points": sample.to_dict(as_series=False)}

@@ -43,9 +43,9 @@ SPEC = {"name": "visits", "question": "How often?", "min": 10, "max": 30, "step"
         ({"ends": "soon"}, "ends is 'soon'; expected a date"),
         ({"name": "Our Visits"}, "expected up to 64 lowercase letters"),
         ({"name": "x" * 65}, "expected up to 64 lowercase letters"),
-        ({"question": ""}, "the question of 'visits' must be text"),
-        ({"question": "x" * 501}, "must be text of 1 to 500 characters"),
-        ({"question": "\ud800"}, "must be text of 1 to 500 characters"),
+        ({"question": ""}, "the question of 'visits' must be Unicode text"),
+        ({"question": "x" * 501}, "must be Unicode text of 1 to 500 characters"),
+        ({"question": "\ud800"}, "must be Unicode text of 1 to 500 characters"),
         ({"smallest_batch": 0}, "smallest_batch is 0"),
     ],
 )

@@ -5,7 +5,7 @@ or of the mean. It is that of the unbiased estimate, so the most likely distribu
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -41,14 +41,8 @@ class SurveyPlan:
 
     def document(self) -> dict[str, Any]:
         """The plan as JSON; `epsilon` is as the mechanism counts it, `epsilon_of_a_report` what it promises in all."""
-        return {
-            **self.channel.spec(),
-            "epsilon_of_a_report": self.channel.claim.epsilon,
-            "quantity": self.quantity,
-            "reports": self.reports,
-            "error": self.error,
-            "confidence": self.confidence,
-        }
+        found = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "channel"}
+        return {**self.channel.spec(), "epsilon_of_a_report": self.channel.claim.epsilon, **found}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -76,19 +70,22 @@ class Planner:
     def reports(self, channel: Channel, error: float) -> SurveyPlan:
         """How many reports it takes for an error of at most `error`."""
         _check_error(error)
-        deviation = self._deviation(channel)
-        reports = max(1.0, (deviation / error) ** 2)
+        reports = max(1.0, (self._deviation(channel) / error) ** 2)
         if not reports <= MAX_REPORTS:
             raise ParameterError(
                 f"an error of {error:g} at epsilon {float(channel.exact_epsilon):g} needs more than "
                 f"{MAX_REPORTS:.0e} reports; allow a larger error or a larger epsilon"
             )
-        return self._plan(channel, math.ceil(reports), deviation)
+        return self.error(channel, math.ceil(reports))
 
     def error(self, channel: Channel, reports: int) -> SurveyPlan:
         """How large the error is with so many reports."""
-        _check_reports(reports)
-        return self._plan(channel, reports, self._deviation(channel))
+        if isinstance(reports, bool) or not isinstance(reports, int) or reports < 1:
+            raise ParameterError(f"the number of reports is {reports!r}; expected a whole number of at least 1")
+        error = self._deviation(channel) / math.sqrt(reports)
+        return SurveyPlan(
+            channel=channel, quantity=self.quantity, reports=reports, error=error, confidence=self.confidence
+        )
 
     def epsilon(self, name: str, size: int, reports: int, error: float) -> SurveyPlan:
         """The strongest privacy (the smallest ε) at which so many reports through the named channel reach the error."""
@@ -114,12 +111,6 @@ class Planner:
             low, high = (low, middle) if plan(middle).error <= error else (middle, high)
         rounded = plan(min(_round_up(high), MAX_EPSILON))
         return rounded if rounded.error <= error else plan(high)
-
-    def _plan(self, channel: Channel, reports: int, deviation: float) -> SurveyPlan:
-        error = deviation / math.sqrt(reports)
-        return SurveyPlan(
-            channel=channel, quantity=self.quantity, reports=reports, error=error, confidence=self.confidence
-        )
 
     def _deviation(self, channel: Channel) -> float:
         """The error with a single report."""
@@ -151,8 +142,3 @@ def _check_shares(shares: ArrayLike | None, size: int) -> Floats:
 def _check_error(error: float) -> None:
     if not 0 < error < math.inf:
         raise ParameterError(f"the error is {error}; expected a number above 0")
-
-
-def _check_reports(reports: int) -> None:
-    if isinstance(reports, bool) or not isinstance(reports, int) or reports < 1:
-        raise ParameterError(f"the number of reports is {reports!r}; expected a whole number of at least 1")

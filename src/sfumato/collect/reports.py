@@ -5,6 +5,7 @@ those of several files are the counts of all their reports.
 """
 
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -40,9 +41,8 @@ def count_reports(
     if twice:
         raise ParameterError(f"{twice[0]}: the file is given twice; its reports would count twice")
     for file in every:
-        codes, _ = _read_codes(file, column, survey.lowest_report, survey.highest_report, survey.step)
-        present = codes.to_frame("code").lazy().group_by("code").agg(pl.len()).collect()
-        counts[present["code"].to_numpy()] += present["len"].to_numpy().astype(np.int64)
+        codes, _ = _read_codes(file, column, survey.reports)
+        counts += np.bincount(codes, minlength=len(counts))
     return counts
 
 
@@ -54,21 +54,23 @@ def read_answers(file: Path | str, survey: Survey, column: str | None = None) ->
     >>> sf.local.read_answers(path, survey)[1]
     'visits'
     """
-    codes, name = _read_codes(file, column, survey.min, survey.max, survey.step)
-    return survey.min + survey.step * codes.to_numpy().astype(np.int64), name
+    codes, name = _read_codes(file, column, survey.axis)
+    return survey.min + survey.step * codes, name
 
 
-def _read_codes(file: Path | str, column: str | None, lowest: int, highest: int, step: int) -> tuple[pl.Series, str]:
-    """The number of each value on the grid of a survey, from 0 for the lowest, and the name of the column."""
+def _read_codes(file: Path | str, column: str | None, values: range) -> tuple[NDArray[np.int64], str]:
+    """The place of each number among the possible values, from 0 for the lowest, and the name of the column."""
     raw, where = _read_column(file, column)
-    codes = _encode(raw, lowest, highest, step, where)
+    numbers, whole = _whole_numbers(raw, where), pl.col("whole")
+    # Compared before they are subtracted: what lies far outside would overflow.
+    steps = pl.when(whole.is_between(values[0], values[-1])).then(whole) - values[0]
+    on_grid = pl.when(steps % values.step == 0).then(steps // values.step)
+    codes = numbers.to_frame("whole").lazy().select(on_grid).collect().to_series()
     if codes.null_count():
         row = int(codes.is_null().arg_max() or 0)
-        expected = describe_range(lowest, highest, step)
-        missing = raw[row] is None
-        problem = "the value is missing; expected" if missing else f"{str(raw[row])[:MAX_SHOWN]!r} is not"
-        raise DataError(f"{where}, row {row + 1}, column {raw.name!r}: {problem} {expected}")
-    return codes, raw.name
+        problem = "the value is missing; expected" if raw[row] is None else f"{str(raw[row])[:MAX_SHOWN]!r} is not"
+        raise DataError(f"{where}, row {row + 1}, column {raw.name!r}: {problem} {describe_range(values)}")
+    return codes.to_numpy(), raw.name
 
 
 def _read_column(file: Path | str, column: str | None) -> tuple[pl.Series, str]:
@@ -76,50 +78,26 @@ def _read_column(file: Path | str, column: str | None) -> tuple[pl.Series, str]:
     if frame.width != 1:
         shown = ", ".join(map(repr, frame.columns[:12]))
         raise DataError(f"{where}: the file has {frame.width} columns; choose the one to read from {shown}")
-    if column is None and _is_number(frame.columns[0]):
-        raise DataError(f"{where}: the first line is {frame.columns[0]!r}; expected the name of the column")
+    if column is None:
+        with suppress(ValueError):
+            float(frame.columns[0])
+            raise DataError(f"{where}: the first line is {frame.columns[0]!r}; expected the name of the column")
     return frame.to_series(), where
 
 
-def _is_number(name: str) -> bool:
-    try:
-        float(name)
-    except ValueError:
-        return False
-    return True
-
-
-def _encode(raw: pl.Series, lowest: int, highest: int, step: int, where: str) -> pl.Series:
-    """The number of each value, from 0 for the lowest; null for whatever is not on the grid."""
-    numbers = _whole_numbers(raw)
-    if numbers is None:
-        raise DataError(f"{where}, column {raw.name!r}: {raw.dtype} is not a type of numbers; expected whole numbers")
-    whole = pl.col("whole")
-    inside = whole.is_between(lowest, highest)
-    # Compared before they are subtracted: what lies far outside would overflow.
-    steps = pl.when(inside).then(whole).otherwise(None) - lowest
-    codes = pl.when(steps % step == 0).then(steps // step).otherwise(None)
-    return numbers.to_frame("whole").lazy().select(codes).collect().to_series()
-
-
-def _whole_numbers(raw: pl.Series) -> pl.Series | None:
-    """The values as 64-bit integers, null for those that are not whole numbers; nothing for other types."""
-    if raw.dtype.is_integer():
+def _whole_numbers(raw: pl.Series, where: str) -> pl.Series:
+    """The values as 64-bit integers, null for those that are not whole numbers."""
+    if raw.dtype.is_integer() or raw.dtype == pl.Null:
         return raw.cast(pl.Int64, strict=False)
     if raw.dtype.is_float() or raw.dtype.is_decimal():
-        return _whole_floats(raw.cast(pl.Float64))
+        numbers = raw.cast(pl.Float64)
+        whole = (numbers == numbers.floor()) & (numbers.abs() < INEXACT)
+        return numbers.set(~whole, None).cast(pl.Int64)
     if raw.dtype == pl.String or isinstance(raw.dtype, pl.Categorical | pl.Enum):
         text = raw.cast(pl.String).str.strip_chars()
         whole = text.cast(pl.Int64, strict=False)
-        if whole.null_count() == raw.null_count():
-            return whole
-        return whole.zip_with(whole.is_not_null(), _whole_floats(text.cast(pl.Float64, strict=False)))
-    return raw.cast(pl.Int64) if raw.dtype == pl.Null else None
-
-
-def _whole_floats(numbers: pl.Series) -> pl.Series:
-    whole = (numbers == numbers.floor()) & (numbers.abs() < INEXACT)
-    return numbers.zip_with(whole.fill_null(False), pl.Series([None], dtype=pl.Float64)).cast(pl.Int64)
+        return whole.zip_with(whole.is_not_null(), _whole_numbers(text.cast(pl.Float64, strict=False), where))
+    raise DataError(f"{where}, column {raw.name!r}: {raw.dtype} is not a type of numbers; expected whole numbers")
 
 
 def write_reports(path: Path | str, column: str, values: NDArray[np.integer]) -> Path:

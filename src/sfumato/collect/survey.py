@@ -6,8 +6,8 @@ estimate from.
 
 import re
 import tomllib
-from dataclasses import dataclass
-from datetime import UTC, date, datetime, time
+from dataclasses import MISSING, asdict, dataclass, fields
+from datetime import UTC, date, datetime
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -23,11 +23,10 @@ from sfumato.privacy.loss import exact
 
 NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?")
 MAX_QUESTION = 500
+NOT_UNICODE = re.compile(r"[\ud800-\udfff]")
 MAX_NUMBER = 2**53 - 1
 """What a browser still counts exactly."""
 MAX_VALUES = 100_000
-REQUIRED = ("name", "question", "min", "max", "epsilon")
-OPTIONAL = ("step", "mechanism", "smallest_batch", "ends")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,15 +56,17 @@ class Survey:
             raise ParameterError(
                 f"the name of a survey is {self.name!r}; expected up to 64 lowercase letters, digits and hyphens"
             )
-        if not isinstance(self.question, str) or not _is_valid_question(self.question):
-            raise ParameterError(f"the question of {self.name!r} must be text of 1 to {MAX_QUESTION} characters")
+        text = self.question if isinstance(self.question, str) else ""
+        if not 0 < len(text.strip()) <= MAX_QUESTION or NOT_UNICODE.search(text):
+            raise ParameterError(
+                f"the question of {self.name!r} must be Unicode text of 1 to {MAX_QUESTION} characters"
+            )
         for key in ("min", "max", "step", "smallest_batch"):
             number = getattr(self, key)
             if isinstance(number, bool) or not isinstance(number, int) or abs(number) > MAX_NUMBER:
                 raise ParameterError(f"{key} is {number!r}; expected a whole number below 2^53")
-        if self.step < 1 or self.smallest_batch < 1:
-            key = "step" if self.step < 1 else "smallest_batch"
-            raise ParameterError(f"{key} is {getattr(self, key)}; expected at least 1")
+            if key in ("step", "smallest_batch") and number < 1:
+                raise ParameterError(f"{key} is {number}; expected at least 1")
         if self.max < self.min or (self.max - self.min) % self.step:
             raise ParameterError(f"max is {self.max}; expected a whole number of steps of {self.step} above {self.min}")
         if self.size > MAX_VALUES:
@@ -75,23 +76,33 @@ class Survey:
         make_channel(self.mechanism, self.size, self.epsilon)
 
     @property
+    def axis(self) -> range:
+        """Every possible answer."""
+        return range(self.min, self.max + 1, self.step)
+
+    @property
     def size(self) -> int:
         """How many answers are possible."""
-        return (self.max - self.min) // self.step + 1
+        return len(self.axis)
 
     @cached_property
     def channel(self) -> Channel:
         """What turns an answer into a report."""
         return make_channel(self.mechanism, self.size, self.epsilon)
 
+    @cached_property
+    def reports(self) -> range:
+        """Every number that may be reported; a square wave reaches beyond the axis on both sides."""
+        beyond = (self.channel.reports - self.size) // 2 * self.step
+        return range(self.min - beyond, self.max + beyond + 1, self.step)
+
     @property
     def lowest_report(self) -> int:
-        """The smallest number that may be reported; a square wave reaches beyond the axis on both sides."""
-        return self.min - (self.channel.reports - self.size) // 2 * self.step
+        return self.reports[0]
 
     @property
     def highest_report(self) -> int:
-        return self.lowest_report + (self.channel.reports - 1) * self.step
+        return self.reports[-1]
 
     def is_open(self, now: datetime | None = None) -> bool:
         """Whether reports are still taken."""
@@ -107,42 +118,43 @@ class Survey:
 
     def answers(self) -> NDArray[np.int64]:
         """Every possible answer, in rising order."""
-        return self.min + self.step * np.arange(self.size, dtype=np.int64)
+        return np.array(self.axis, dtype=np.int64)
 
     def perturb(self, answers: NDArray[np.integer]) -> NDArray[np.int64]:
         """A report for each answer, drawn from the operating system."""
         given = np.asarray(answers)
-        codes = (given.astype(np.int64) - self.min) // self.step
-        wrong = np.flatnonzero((codes < 0) | (codes >= self.size) | (self.min + self.step * codes != given))
+        wrong = given[~np.isin(given, self.answers())]
         if len(wrong):
-            expected = describe_range(self.min, self.max, self.step)
-            raise ParameterError(f"the answer {given[wrong[0]]} is not {expected}")
+            raise ParameterError(f"the answer {wrong[0]} is not {describe_range(self.axis)}")
+        codes = (given.astype(np.int64) - self.min) // self.step
         return self.lowest_report + self.step * self.channel.perturb(codes)
 
     def spec(self) -> dict[str, Any]:
         """The survey as files, databases and browsers spell it; ε is a fraction, so that all count the same."""
         ends = None if self.ends is None else self.ends.isoformat()
-        given = {key: getattr(self, key) for key in (*REQUIRED, *OPTIONAL)}
-        return {**given, "epsilon": str(self.channel.exact_epsilon), "ends": ends}
+        return {**asdict(self), "epsilon": str(self.channel.exact_epsilon), "ends": ends}
 
     @classmethod
     def parse(cls, spec: Any) -> Self:
         """The survey that a file or a request spells."""
         if not isinstance(spec, dict):
             raise ParameterError("a survey is a table of keys and values")
-        absent = [key for key in REQUIRED if key not in spec]
-        if absent:
-            raise ParameterError(f"the survey has no {absent[0]!r}; expected {', '.join(REQUIRED)}")
-        known = (*REQUIRED, *OPTIONAL)
-        unknown = [key for key in spec if key not in known]
-        if unknown:
-            raise ParameterError(f"{unknown[0]!r} is not part of a survey; expected {', '.join(known)}")
+        known = {field.name: field.default for field in fields(cls)}
+        required = [key for key, default in known.items() if default is MISSING]
+        for key in required:
+            if key not in spec:
+                raise ParameterError(f"the survey has no {key!r}; expected {', '.join(required)}")
+        for key in spec:
+            if key not in known:
+                raise ParameterError(f"{key!r} is not part of a survey; expected {', '.join(known)}")
         return cls(**{**spec, "epsilon": exact(spec["epsilon"]), "ends": _parse_end(spec.get("ends"))})
 
 
-def describe_range(lowest: int, highest: int, step: int) -> str:
+def describe_range(values: range) -> str:
     """What a number on a grid looks like, in words."""
-    return f"a whole number from {lowest} to {highest}" + ("" if step == 1 else f" in steps of {step}")
+    return f"a whole number from {values[0]} to {values[-1]}" + (
+        "" if values.step == 1 else f" in steps of {values.step}"
+    )
 
 
 def read_survey(path: Path | str) -> Survey:
@@ -154,35 +166,21 @@ def read_survey(path: Path | str) -> Survey:
     >>> sf.local.read_survey("visits.toml").max
     9
     """
-    place = Path(path)
-    text = read_text(place, "the survey", ParameterError)
+    text = read_text(Path(path), "the survey", ParameterError)
     try:
         return Survey.parse(tomllib.loads(text))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise ParameterError(f"{place}: not valid TOML, {error}") from error
+        raise ParameterError(f"{Path(path)}: not valid TOML, {error}") from error
     except ParameterError as error:
-        raise ParameterError(f"{place}: {error}") from error
-
-
-def _is_valid_question(question: str) -> bool:
-    try:
-        question.encode()
-    except UnicodeEncodeError:
-        return False
-    return 0 < len(question.strip()) <= MAX_QUESTION
+        raise ParameterError(f"{Path(path)}: {error}") from error
 
 
 def _parse_end(end: Any) -> datetime | None:
     """A day ends the survey when it begins, in UTC; so does a time without a zone."""
-    if isinstance(end, str):
-        try:
-            end = datetime.fromisoformat(end)
-        except ValueError as error:
-            raise ParameterError(f"ends is {end!r}; expected a date such as 2027-01-31") from error
-    if isinstance(end, date) and not isinstance(end, datetime):
-        end = datetime.combine(end, time())
     if end is None:
         return None
-    if not isinstance(end, datetime):
-        raise ParameterError(f"ends is {end!r}; expected a date such as 2027-01-31")
-    return end if end.tzinfo else end.replace(tzinfo=UTC)
+    try:
+        found = datetime.fromisoformat(str(end) if isinstance(end, date | str) else "")
+    except ValueError as error:
+        raise ParameterError(f"ends is {end!r}; expected a date such as 2027-01-31") from error
+    return found if found.tzinfo else found.replace(tzinfo=UTC)

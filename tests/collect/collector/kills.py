@@ -141,8 +141,11 @@ class Nursery:
 
 def nurse() -> None:
     """Fork and kill servers as standard input asks for; every command is answered by a line."""
-    from sfumato.collect.collector import serving
+    from sfumato.collect.collector import service, serving
     from sfumato.collect.collector.storage import Storage
+
+    def serve(storage: Any, *where: Any) -> None:
+        serving.serve(service.make_service(storage, TOKEN), *where)
 
     kinds = twins(Storage)
     child = 0
@@ -150,7 +153,7 @@ def nurse() -> None:
         for line in sys.stdin:
             command = json.loads(line)
             if command:
-                child = fork_server(serving.serve, kinds[command["twin"]], command)
+                child = fork_server(serve, kinds[command["twin"]], command)
                 print("started", flush=True)
             else:
                 os.kill(child, signal.SIGKILL)
@@ -180,7 +183,7 @@ def fork_server(serve: Any, kind: Any, command: dict[str, Any]) -> int:
 def run_server(serve: Any, kind: Any, url: str, port: int, listening: int) -> None:
     """Serve until killed."""
     try:
-        serve(kind(url), TOKEN, port=port, listening=lambda _: os.close(listening))
+        serve(kind(url), "127.0.0.1", port, lambda _: os.close(listening))
         os._exit(0)
     except BaseException as error:
         print(f"the server failed: {error!r}", file=sys.stderr, flush=True)

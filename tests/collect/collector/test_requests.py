@@ -144,8 +144,8 @@ def test_a_body_that_never_ends_is_not_waited_for(
         ({"epsilon": 0}, "epsilon"),
         ({"name": "Age!"}, "the name of a survey is 'Age!'"),
         ({"colour": "red"}, "'colour' is not part of a survey"),
-        ({"mechanism": ["geometric"]}, '"mechanism" is a list; expected a string or a number'),
-        ({"question": "\ud800"}, "the survey holds text that is not Unicode"),
+        ({"mechanism": ["geometric"]}, "['geometric'] is not a known mechanism; expected one of"),
+        ({"question": "\ud800"}, "must be Unicode text of 1 to 500 characters"),
     ],
 )
 def test_a_survey_that_cannot_be_is_refused(site: Client, more: dict[str, Any], sentence: str) -> None:

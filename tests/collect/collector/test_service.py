@@ -161,7 +161,7 @@ def test_pages_and_their_files_are_served(site: Client) -> None:
         if path.suffix in TYPES:
             answer = site.get(f"/assets/{path.name}")
             assert (answer.status, answer.body) == (200, path.read_bytes())
-            assert answer.headers["content-type"] == TYPES[path.suffix]
+            assert answer.headers["content-type"] == f"{TYPES[path.suffix]}; charset=utf-8"
             guarded(answer, "no-cache")
     for place, page in (("s", "survey.html"), ("dashboard", "dashboard.html")):
         answer = site.get(f"/{place}/age")

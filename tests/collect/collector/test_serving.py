@@ -29,11 +29,12 @@ if TYPE_CHECKING:
 PATIENCE = 60.0
 SCRIPT = f"""
 import sys
+from sfumato.collect.collector.service import make_service
 from sfumato.collect.collector.serving import serve
 from sfumato.collect.collector.storage import Storage
 
 storage = Storage(sys.argv[1])
-serve(storage, {TOKEN!r}, port=0, listening=lambda address: print(address, flush=True))
+serve(make_service(storage, {TOKEN!r}), "127.0.0.1", 0, lambda address: print(address, flush=True))
 storage.close()
 print("stopped", flush=True)
 """

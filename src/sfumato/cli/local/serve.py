@@ -46,7 +46,7 @@ def command(
     address. Reports are stored before they are acknowledged. Put a proxy that speaks HTTPS in front of it before
     anybody else can reach it.
     """
-    from sfumato.collect.collector.service import check_token
+    from sfumato.collect.collector.service import check_token, make_service
     from sfumato.collect.collector.serving import serve
     from sfumato.collect.collector.storage import Storage
 
@@ -70,4 +70,4 @@ def command(
     with closing(Storage(database)) as storage:
         for survey in asked:
             storage.add_survey(survey)
-        serve(storage, secret, host, port, origins=origins or (), listening=listening)
+        serve(make_service(storage, secret, origins=origins or ()), host, port, listening)

@@ -5,7 +5,8 @@ column for who sent a report, from where or when, and SQLite keeps the rows in t
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,22 +25,13 @@ WRITING = "sfumato_writing"
 EXPECTED = "expected the path of a file, sqlite:///FILE or postgresql://USER@HOST/DATABASE"
 
 METADATA = sa.MetaData()
+Key = partial(Column, primary_key=True, autoincrement=False)
 SURVEYS, REPORTS, COUNTS = (
     sa.Table(name, METADATA, *columns, sqlite_with_rowid=False)
     for name, *columns in (
-        ("surveys", Column("name", Text, primary_key=True), Column("spec", Text, nullable=False)),
-        (
-            "reports",
-            Column("survey", Text, primary_key=True),
-            Column("id", Text, primary_key=True),
-            Column("value", BigInteger, nullable=False),
-        ),
-        (
-            "counts",
-            Column("survey", Text, primary_key=True),
-            Column("value", BigInteger, primary_key=True, autoincrement=False),
-            Column("count", BigInteger, nullable=False),
-        ),
+        ("surveys", Key("name", Text), Column("spec", Text, nullable=False)),
+        ("reports", Key("survey", Text), Key("id", Text), Column("value", BigInteger, nullable=False)),
+        ("counts", Key("survey", Text), Key("value", BigInteger), Column("count", BigInteger, nullable=False)),
     )
 )
 
@@ -69,12 +61,6 @@ def parse_database(database: Path | str) -> URL:
     if scheme != "sqlite":
         refuse_missing("psycopg")
     return url
-
-
-def refuse_absent(url: URL) -> None:
-    """An SQLite file that is not there."""
-    if url.get_backend_name() == "sqlite" and not Path(str(url.database)).is_file():
-        raise ParameterError(f"{url.database}: the file does not exist; expected the database of a collector")
 
 
 def open_engine(url: URL) -> Engine:
@@ -119,11 +105,9 @@ def _open_postgresql(url: URL) -> Engine:
     )
 
 
-@contextmanager
-def begin_write(engine: Engine) -> Iterator[Connection]:
-    """A transaction that may write; it is committed when this returns, and undone if anything is raised."""
-    with engine.connect().execution_options(**{WRITING: True}) as connection, connection.begin():
-        yield connection
+def begin_write(engine: Engine) -> AbstractContextManager[Connection]:
+    """A transaction that may write; it is committed at its end, and undone if anything is raised."""
+    return engine.execution_options(**{WRITING: True}).begin()
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from fastapi import Request
+from starlette.exceptions import HTTPException
 
 from sfumato.collect.collector.storage import Report
 from sfumato.collect.survey import Survey, describe_range
@@ -22,12 +23,8 @@ MAX_SHOWN = 40
 KINDS = {bool: "true or false", float: "not a whole number", str: "a string", list: "a list", dict: "an object"}
 
 
-class RefusedError(Exception):
+class RefusedError(HTTPException):
     """A request that is answered with an error status and one sentence."""
-
-    def __init__(self, status: int, sentence: str, headers: dict[str, str] | None = None) -> None:
-        super().__init__(sentence)
-        self.status, self.sentence, self.headers = status, sentence, headers
 
 
 async def read_json(request: Request) -> Any:
@@ -70,13 +67,6 @@ def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def parse_survey(document: Any) -> Survey:
     """The survey that a request describes."""
     try:
-        json.dumps(document, ensure_ascii=False).encode()
-    except UnicodeEncodeError as error:
-        raise RefusedError(400, "the survey holds text that is not Unicode") from error
-    for key, value in document.items() if isinstance(document, dict) else ():
-        if isinstance(value, list | dict):
-            raise RefusedError(400, f"{quote(key)} is {KINDS[type(value)]}; expected a string or a number")
-    try:
         return Survey.parse(document)
     except ParameterError as error:
         raise RefusedError(400, str(error)) from error
@@ -84,42 +74,32 @@ def parse_survey(document: Any) -> Survey:
 
 def parse_reports(document: Any, survey: Survey) -> list[Report]:
     """The reports of a request, one or a batch, each checked against the survey."""
-    batch = document.get("reports") if isinstance(document, dict) and set(document) == {"reports"} else None
-    if batch is None:
-        return [_ReportParser(survey).parse("the report", document)]
+    if not isinstance(document, dict) or set(document) != {"reports"}:
+        return [_parse_report("the report", document, survey)]
+    batch = document["reports"]
     if not isinstance(batch, list):
         raise RefusedError(400, f"the reports are {KINDS.get(type(batch), 'a number')}; {SHAPE}")
     if not 0 < len(batch) <= MAX_BATCH:
         raise RefusedError(400, f"the request holds {len(batch):,} reports; expected from 1 to {MAX_BATCH:,}")
-    parser = _ReportParser(survey)
-    return [parser.parse(f"report {number}", report) for number, report in enumerate(batch, start=1)]
+    return [_parse_report(f"report {number}", report, survey) for number, report in enumerate(batch, start=1)]
 
 
-class _ReportParser:
-    """What a report of a survey looks like."""
-
-    def __init__(self, survey: Survey) -> None:
-        self.values = range(survey.lowest_report, survey.highest_report + 1, survey.step)
-        self.expected = f"expected {describe_range(survey.lowest_report, survey.highest_report, survey.step)}"
-
-    def parse(self, which: str, report: Any) -> Report:
-        if not isinstance(report, dict):
-            raise RefusedError(400, f"{which} is not an object; {SHAPE}")
-        for key in report:
-            if key not in ("id", "value"):
-                raise RefusedError(400, f"{which}: {quote(key)} is not part of a report; expected id and value alone")
-        for key in ("id", "value"):
-            if key not in report:
-                raise RefusedError(400, f"{which} has no {key}; {SHAPE}")
-        key, value = report["id"], report["value"]
-        if not isinstance(key, str) or not ID.fullmatch(key):
-            raise RefusedError(400, f"{which}: the id is {quote(key)}; expected {ID_EXPECTED}")
-        if type(value) is not int:
-            kind = "missing" if value is None else KINDS[type(value)]
-            raise RefusedError(400, f"{which}: the value is {kind}; {self.expected}")
-        if value not in self.values:
-            raise RefusedError(400, f"{which}: the value is {quote(value)}; {self.expected}")
-        return Report(key, value)
+def _parse_report(which: str, report: Any, survey: Survey) -> Report:
+    if not isinstance(report, dict):
+        raise RefusedError(400, f"{which} is not an object; {SHAPE}")
+    for key in report:
+        if key not in ("id", "value"):
+            raise RefusedError(400, f"{which}: {quote(key)} is not part of a report; expected id and value alone")
+    for key in ("id", "value"):
+        if key not in report:
+            raise RefusedError(400, f"{which} has no {key}; {SHAPE}")
+    key, value = report["id"], report["value"]
+    if not isinstance(key, str) or not ID.fullmatch(key):
+        raise RefusedError(400, f"{which}: the id is {quote(key)}; expected {ID_EXPECTED}")
+    if type(value) is not int or value not in survey.reports:
+        shown = "missing" if value is None else KINDS.get(type(value)) or quote(value)
+        raise RefusedError(400, f"{which}: the value is {shown}; expected {describe_range(survey.reports)}")
+    return Report(key, value)
 
 
 def quote(value: Any) -> str:

@@ -5,7 +5,6 @@ survey's smallest batch on. Addresses of senders and times are neither stored no
 """
 
 import hmac
-import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,9 +14,9 @@ import numpy as np
 from anyio import CapacityLimiter, to_thread
 from fastapi import FastAPI, Request, Response
 from numpy.typing import NDArray
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.responses import JSONResponse
 
 from sfumato.collect.collector.database import UnavailableError
 from sfumato.collect.collector.guard import Guard, PublicCalls, check_origins, log
@@ -27,11 +26,7 @@ from sfumato.collect.survey import NAME, Survey
 from sfumato.errors import ParameterError, SfumatoError
 
 PAGES = Path(__file__).with_name("pages")
-TYPES = {
-    ".html": "text/html; charset=utf-8",
-    ".css": "text/css; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
-}
+TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
 TOKEN = re.compile(r"[!-~]{16,200}")
 WRONG_TOKEN = "this needs the administrator's token; expected the header Authorization: Bearer TOKEN"
 
@@ -46,7 +41,8 @@ def make_service(storage: Storage, token: str, *, origins: Iterable[str] = ()) -
     """The collector as an application; pages of `origins` may send reports from other sites."""
     check_token(token)
     around = [Middleware(Guard), Middleware(PublicCalls, origins=check_origins(origins))]
-    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False, middleware=around)
+    handlers: dict[int | type[Exception], Any] = {SfumatoError: refuse, HTTPException: refuse}
+    app = FastAPI(openapi_url=None, redirect_slashes=False, middleware=around, exception_handlers=handlers)
     collector = Collector(storage, token)
     for method, path, endpoint in (
         ("POST", "/api/surveys", collector.add_survey),
@@ -55,13 +51,11 @@ def make_service(storage: Storage, token: str, *, origins: Iterable[str] = ()) -
         ("POST", "/api/surveys/{name}/reports", collector.add_reports),
         ("GET", "/api/surveys/{name}/counts", collector.show_counts),
         ("GET", "/api/surveys/{name}/results", collector.show_results),
-        ("GET", "/s/{name}", collector.participant_page),
-        ("GET", "/dashboard/{name}", collector.dashboard_page),
+        ("GET", "/s/{name}", collector.page),
+        ("GET", "/dashboard/{name}", collector.page),
         ("GET", "/assets/{name}", collector.asset),
     ):
         app.add_api_route(path, endpoint, methods=[method], response_model=None)
-    for error, handler in HANDLERS.items():
-        app.add_exception_handler(error, handler)
     return app
 
 
@@ -79,26 +73,20 @@ class Collector:
     async def add_survey(self, request: Request) -> Response:
         self._admit(request)
         survey = parse_survey(await read_json(request))
-        new = await run_in_threadpool(self._storage.add_survey, survey)
-        return answer(survey.spec(), 201 if new else 200)
+        new = await to_thread.run_sync(self._storage.add_survey, survey)
+        return JSONResponse(survey.spec(), 201 if new else 200)
 
     async def list_surveys(self, request: Request) -> Response:
         self._admit(request)
-        found = await run_in_threadpool(self._storage.surveys)
+        found = await to_thread.run_sync(self._storage.surveys)
         surveys = [{**survey.spec(), "reports": reports, "open": survey.is_open()} for survey, reports in found]
-        return answer({"surveys": surveys})
+        return JSONResponse({"surveys": surveys})
 
     async def show_survey(self, name: str) -> Response:
         survey = await self._survey(name)
-        return answer(
-            {
-                **survey.spec(),
-                "open": survey.is_open(),
-                "claim": survey.channel.claim.sentence(),
-                "lowest_report": survey.lowest_report,
-                "highest_report": survey.highest_report,
-            }
-        )
+        promise = {"open": survey.is_open(), "claim": survey.channel.claim.sentence()}
+        ends = {"lowest_report": survey.lowest_report, "highest_report": survey.highest_report}
+        return JSONResponse({**survey.spec(), **promise, **ends})
 
     async def add_reports(self, request: Request, name: str) -> Response:
         survey = await self._survey(name)
@@ -106,29 +94,31 @@ class Collector:
         # Asked last: the survey may end while a body arrives.
         if not survey.is_open():
             raise RefusedError(403, f"the survey {name!r} is closed; it takes no more reports")
-        receipt = await run_in_threadpool(self._storage.add_reports, name, reports)
-        return answer({"accepted": receipt.accepted, "repeated": receipt.repeated})
+        receipt = await to_thread.run_sync(self._storage.add_reports, name, reports)
+        return JSONResponse({"accepted": receipt.accepted, "repeated": receipt.repeated})
 
     async def show_counts(self, request: Request, name: str) -> Response:
         self._admit(request)
         survey = await self._survey(name)
-        counts = await run_in_threadpool(self._counts, survey)
-        return answer({"survey": survey.spec(), "reports": int(counts.sum()), "counts": counts.tolist()})
+        counts = await to_thread.run_sync(self._counts, survey)
+        return JSONResponse({"survey": survey.spec(), "reports": int(counts.sum()), "counts": counts.tolist()})
 
     async def show_results(self, request: Request, name: str) -> Response:
         self._admit(request)
         survey = await self._survey(name)
         results = await to_thread.run_sync(self._estimate, survey, limiter=self._one_at_a_time)
-        return answer({**results, "survey": survey.spec(), "open": survey.is_open()})
+        return JSONResponse({**results, "survey": survey.spec(), "open": survey.is_open()})
 
-    async def participant_page(self, name: str) -> Response:
-        return self._page("survey.html", name)
-
-    async def dashboard_page(self, name: str) -> Response:
-        return self._page("dashboard.html", name)
+    async def page(self, request: Request, name: str) -> Response:
+        if not NAME.fullmatch(name):
+            raise RefusedError(404, "there is no survey with this name")
+        return await self.asset("survey.html" if request.url.path.startswith("/s/") else "dashboard.html")
 
     async def asset(self, name: str) -> Response:
-        return self._file(name)
+        """One of the files that were there when the service started, by its plain name."""
+        if name not in self._files:
+            raise RefusedError(404, "the file does not exist")
+        return Response(self._files[name], headers={"cache-control": "no-cache"}, media_type=TYPES[Path(name).suffix])
 
     def _admit(self, request: Request) -> None:
         """Refuse whoever does not hold the token."""
@@ -138,7 +128,7 @@ class Collector:
 
     async def _survey(self, name: str) -> Survey:
         if name not in self._surveys:
-            stored = await run_in_threadpool(self._storage.survey, name) if NAME.fullmatch(name) else None
+            stored = await to_thread.run_sync(self._storage.survey, name) if NAME.fullmatch(name) else None
             if stored is None:
                 raise RefusedError(404, "there is no survey with this name")
             self._surveys[name] = stored
@@ -161,37 +151,19 @@ class Collector:
             self._results[survey.name] = int(counts.sum()), document
         return document
 
-    def _page(self, file: str, name: str) -> Response:
-        if not NAME.fullmatch(name):
-            raise RefusedError(404, "there is no survey with this name")
-        return self._file(file)
-
-    def _file(self, name: str) -> Response:
-        """One of the files that were there when the service started, by its plain name."""
-        if name not in self._files:
-            raise RefusedError(404, "the file does not exist")
-        kind = TYPES[Path(name).suffix]
-        return Response(self._files[name], headers={"cache-control": "no-cache"}, media_type=kind)
-
-
-def answer(document: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    """A document as JSON."""
-    return Response(json.dumps(document, allow_nan=False), status, headers, "application/json")
-
 
 async def refuse(request: Request, error: Exception) -> Response:
     """The answer to whatever was raised on purpose."""
-    if isinstance(error, RefusedError):
-        return answer({"error": error.sentence}, error.status, error.headers)
     if isinstance(error, UnavailableError):
         log.error("%s", error)
-        return answer({"error": "the collector cannot use its database; try again later"}, 503)
-    if isinstance(error, HTTPException):
-        method = {405: f"this address does not take {request.method}"}
-        sentence = method.get(error.status_code, "there is nothing at this address")
-        return answer({"error": sentence}, error.status_code, dict(error.headers or {}))
-    # What is left are conflicts with what is stored, and counts that are too few to show or to estimate from.
-    return answer({"error": str(error)}, 409)
-
-
-HANDLERS: dict[type[Exception], Any] = dict.fromkeys((RefusedError, SfumatoError, HTTPException), refuse)
+        return JSONResponse({"error": "the collector cannot use its database; try again later"}, 503)
+    if not isinstance(error, HTTPException):
+        # What is left are conflicts with what is stored, and counts that are too few to show or to estimate from.
+        return JSONResponse({"error": str(error)}, 409)
+    sentence = error.detail
+    if not isinstance(error, RefusedError):
+        wrong_method = error.status_code == 405
+        sentence = (
+            f"this address does not take {request.method}" if wrong_method else "there is nothing at this address"
+        )
+    return JSONResponse({"error": sentence}, error.status_code, error.headers)

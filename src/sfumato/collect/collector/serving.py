@@ -3,18 +3,15 @@
 import asyncio
 import signal
 import socket
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from sfumato.collect.collector.service import make_service
-from sfumato.collect.collector.storage import Storage
 from sfumato.errors import ParameterError
 
-LOOPBACK = "127.0.0.1"
 ANYWHERE = ("0.0.0.0", "::")
 SHUTDOWN_TIMEOUT = 10
 """Seconds that requests under way have to finish in."""
@@ -92,25 +89,15 @@ def make_server(app: ASGIApp, listener: Listener) -> uvicorn.Server:
     )
 
 
-def serve(
-    storage: Storage,
-    token: str,
-    host: str = LOOPBACK,
-    port: int = 8000,
-    *,
-    origins: Iterable[str] = (),
-    listening: Callable[[str], None] | None = None,
-) -> None:
+def serve(app: ASGIApp, host: str, port: int, listening: Callable[[str], None]) -> None:
     """Answer requests until SIGINT or SIGTERM; `listening` is told the address once connections are taken.
 
-    Port 0 is any port that is free. The storage stays open.
+    Port 0 is any port that is free.
     """
-    app = make_service(storage, token, origins=origins)
     with closing(listen(host, port)) as listener:
         server = make_server(app, listener)
         with stop_at_signals(server):
-            if listening:
-                listening(format_address(host, listener.getsockname()[1]))
+            listening(format_address(host, listener.getsockname()[1]))
             server.run(sockets=[listener])
 
 

@@ -4,8 +4,6 @@ A batch of reports is one transaction: its ids are written down, those that were
 acknowledged after the commit. So a report is counted once however often it is sent, and whenever a server dies.
 """
 
-from __future__ import annotations
-
 import json
 import threading
 from collections import Counter
@@ -13,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,14 +26,10 @@ from sfumato.collect.collector.database import (
     format_url,
     open_engine,
     parse_database,
-    refuse_absent,
     translate_errors,
 )
 from sfumato.collect.survey import Survey
-from sfumato.errors import DataError
-
-PAGE = 1_000
-"""How many ids are looked up at once."""
+from sfumato.errors import DataError, ParameterError
 
 
 class ConflictError(DataError):
@@ -68,9 +62,11 @@ class Storage:
         self._turn = threading.Lock() if self._dialect is sqlite else nullcontext()
 
     @classmethod
-    def existing(cls, database: Path | str) -> Storage:
+    def existing(cls, database: Path | str) -> Self:
         """The database of a collector that has run; a file that is not there is refused, not made."""
-        refuse_absent(parse_database(database))
+        url = parse_database(database)
+        if url.get_backend_name() == "sqlite" and not Path(str(url.database)).is_file():
+            raise ParameterError(f"{url.database}: the file does not exist; expected the database of a collector")
         return cls(database)
 
     def __str__(self) -> str:
@@ -117,7 +113,8 @@ class Storage:
         values = _index_by_id(sent)
         with translate_errors(self._url), self._turn, begin_write(self._engine) as connection:
             new = self._insert(connection, survey, values)
-            _refuse_changed(connection, survey, values, values.keys() - new)
+            if len(new) < len(values):
+                _refuse_changed(connection, survey, values, values.keys() - new)
             self._count(connection, survey, Counter(values[key] for key in new))
         return Receipt(accepted=len(new), repeated=len(sent) - len(new))
 
@@ -147,10 +144,8 @@ class Storage:
 
     def histogram(self, survey: Survey) -> NDArray[np.int64]:
         """How often each possible report was sent, lowest first."""
-        counts = np.zeros(survey.channel.reports, dtype=np.int64)
-        for value, count in self.counts(survey.name).items():
-            counts[(value - survey.lowest_report) // survey.step] = count
-        return counts
+        counts = self.counts(survey.name)
+        return np.array([counts.get(value, 0) for value in survey.reports], dtype=np.int64)
 
 
 def _index_by_id(reports: Iterable[Report]) -> dict[str, int]:
@@ -164,10 +159,7 @@ def _index_by_id(reports: Iterable[Report]) -> dict[str, int]:
 
 def _refuse_changed(connection: Connection, survey: str, values: Mapping[str, int], known: Iterable[str]) -> None:
     """An id that was sent before must have come with the same value."""
-    ids = sorted(known)
-    for start in range(0, len(ids), PAGE):
-        page = ids[start : start + PAGE]
-        query = select(REPORTS.c.id, REPORTS.c.value).where(REPORTS.c.survey == survey, REPORTS.c.id.in_(page))
-        for key, value in connection.execute(query):
-            if values[key] != value:
-                raise ConflictError(f"the id {key!r} came before with another value; expected a new id for each report")
+    query = select(REPORTS.c.id, REPORTS.c.value).where(REPORTS.c.survey == survey, REPORTS.c.id.in_(known))
+    for key, value in connection.execute(query):
+        if values[key] != value:
+            raise ConflictError(f"the id {key!r} came before with another value; expected a new id for each report")

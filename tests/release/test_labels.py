@@ -15,7 +15,7 @@ from sfumato.errors import DataError, ReleaseError
 from sfumato.methods.partition.mondrian import Mondrian
 from sfumato.privacy.claims import NoGuarantee
 from sfumato.release import Boxes, ForeignRelease, Provenance, Release, read_published
-from sfumato.release.labels import published_rows
+from sfumato.release.tables import published_rows
 from sfumato.schema import CategoricalAxis, Schema, Span
 from strategies import SchemaCase, TableCase, schemas, tables
 

@@ -59,10 +59,7 @@ class Boxes:
 
     def labels(self, axis: Axis, position: int) -> list[str]:
         """The published label of every box on the axis at `position`."""
-        keys = np.stack([self.lo[:, position], self.hi[:, position], self.missing[:, position]], axis=1)
-        distinct, where = np.unique(keys, axis=0, return_inverse=True)
-        spelled = [axis.label(Span(int(lo), int(hi), bool(missing))) for lo, hi, missing in distinct]
-        return [spelled[index] for index in where.reshape(-1)]
+        return [axis.label(self.span(box, position)) for box in range(len(self))]
 
     @staticmethod
     def of_points(points: NDArray[np.int32]) -> Boxes:
@@ -71,7 +68,7 @@ class Boxes:
         return Boxes(np.where(missing, 0, points), points.copy(), missing)
 
     @staticmethod
-    def of_spans(spans: Sequence[Sequence[Span]]) -> Boxes:
+    def of_spans(spans: Sequence[Sequence[Span]] | NDArray[np.int32]) -> Boxes:
         """Boxes from generalized values, a sequence of spans for each box."""
         array = np.asarray(spans, dtype=np.int32).reshape(len(spans), -1, 3)
         return Boxes(array[..., 0].copy(), array[..., 1].copy(), array[..., 2].astype(bool))

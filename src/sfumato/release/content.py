@@ -92,6 +92,11 @@ class Content:
         return shares(np.maximum(self.histograms, 0))
 
     @cached_property
+    def counts(self) -> NDArray[np.float64]:
+        """The rows of each box by sensitive value, counts below zero taken as none: (boxes, values)."""
+        return np.asarray(np.maximum(self.weights, 0)[:, None] * self.distributions[self.group_of])
+
+    @cached_property
     def beliefs(self) -> NDArray[np.float64]:
         """What someone who has nothing but the release believes about each group: (groups, values)."""
         return self.beliefs_of(None)

@@ -24,6 +24,7 @@ FORMAT = 1
 DESCRIPTION = "release.json"
 OLD_FLOWS = "commute.json"
 Kind = Literal["table", "flows"]
+_SHOWN: dict[Kind, str] = {"table": "a table", "flows": "flows"}
 T = TypeVar("T")
 _TYPES: dict[type, str] = {str: "a word", dict: "an object"}
 
@@ -67,8 +68,8 @@ class Envelope:
         return json.dumps(_plain(spec), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
     @staticmethod
-    def read(folder: Path) -> Envelope:
-        """The envelope of the release in a folder."""
+    def read(folder: Path, kind: Kind | None = None) -> Envelope:
+        """The envelope of the release in a folder, which is of the kind that is asked for."""
         if not folder.is_dir():
             raise ReleaseError(f"{folder}: this release folder does not exist")
         path = describing(folder) or folder / DESCRIPTION
@@ -84,7 +85,10 @@ class Envelope:
             if isinstance(spec, dict) and path.name == OLD_FLOWS:
                 today = {"kind": "flows", "method": "commute", "parameters": spec.get("settings")}
                 spec |= today | {"files": {"flows": spec.get("file")}}
-            return Envelope.parse(spec)
+            envelope = Envelope.parse(spec)
+        if kind and envelope.kind != kind:
+            raise ReleaseError(f"{folder}: this release holds {_SHOWN[envelope.kind]}; expected {_SHOWN[kind]}")
+        return envelope
 
     @staticmethod
     def parse(spec: object) -> Envelope:

@@ -20,7 +20,7 @@ from sfumato.data.places import OUTSIDE, Places
 from sfumato.errors import ReleaseError, SchemaError
 from sfumato.privacy.claims import Check, Claim
 from sfumato.release.envelope import Envelope, Provenance, describing, entry, naming, word
-from sfumato.release.folder import read_columns, whole_numbers, write_folder
+from sfumato.release.folder import read_columns, read_numbers, write_folder
 from sfumato.release.query import parse_conditions
 from sfumato.schema import CategoricalAxis
 from sfumato.schema.taxonomy import flat_tree
@@ -67,7 +67,7 @@ class FlowRelease:
         if isinstance(self.source, pl.DataFrame):
             return self.source
         frame = read_columns(self.source, COLUMNS)
-        people = pl.Series("count", whole_numbers(frame["count"], self.source))
+        people = pl.Series("count", read_numbers(frame["count"], self.source))
         return frame.with_columns(pl.col(ENDS).cast(pl.String).fill_null(""), people)
 
     @property
@@ -127,9 +127,7 @@ class FlowRelease:
     def load(folder: Path | str) -> FlowRelease:
         """Read a release of flows that `save` wrote, or an earlier version."""
         folder = Path(folder)
-        envelope = Envelope.read(folder)
-        if envelope.kind != "flows":
-            raise ReleaseError(f"{folder}: this release holds a {envelope.kind}; expected flows")
+        envelope = Envelope.read(folder, "flows")
         with naming(describing(folder) or folder):
             settings, details = envelope.provenance.parameters, envelope.details
             if settings.get("beyond") == OUTSIDE:

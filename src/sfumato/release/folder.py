@@ -6,12 +6,12 @@ So a release is never half there. A folder that holds a release and nothing else
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.data.formats import read_table, write_table
+from sfumato.data.formats import read_table, refuse_absent, write_table
 from sfumato.errors import ReleaseError
 from sfumato.files import new_folder, refuse_unwritable
 from sfumato.release.envelope import DESCRIPTION, Envelope, files_of_release
@@ -49,23 +49,19 @@ def read_columns(path: Path, columns: Sequence[str]) -> pl.DataFrame:
     if not path.is_file():
         raise ReleaseError(f"{path}: the file does not exist; the release is incomplete")
     frame = read_table(path, guess=False)
-    absent = [name for name in columns if name not in frame.columns]
-    if absent:
-        shown = ", ".join(map(repr, frame.columns[:12]))
-        raise ReleaseError(f"{path}: the column {absent[0]!r} is missing; the file has {shown}")
-    unknown = [name for name in frame.columns if name not in columns]
-    if unknown:
-        raise ReleaseError(f"{path}: the column {unknown[0]!r} is not part of the release")
+    refuse_absent(columns, frame.columns, str(path))
+    for name in frame.columns:
+        if name not in columns:
+            raise ReleaseError(f"{path}: the column {name!r} is not part of the release")
     return frame[list(columns)]
 
 
-def whole_numbers(raw: pl.Series, path: Path) -> NDArray[np.int64]:
-    """A column of whole numbers of at least 1."""
-    numbers = raw.cast(pl.String).str.strip_chars().cast(pl.Int64, strict=False)
-    wrong = (numbers < 1).fill_null(True)
+def read_numbers(raw: pl.Series, path: Path, *, whole: bool = True) -> NDArray[Any]:
+    """A column of whole numbers of at least 1 or, where they need not be `whole`, of numbers of at least 0."""
+    numbers = raw.cast(pl.String).str.strip_chars().cast(pl.Int64 if whole else pl.Float64, strict=False)
+    wrong = (~(numbers.is_finite() & (numbers >= int(whole)))).fill_null(True)
     if wrong.any():
         row = int(wrong.arg_max() or 0)
-        raise ReleaseError(
-            f"{path}, row {row + 1}, column {raw.name!r}: {raw[row]!r} is not a whole number of at least 1"
-        )
+        expected = "a whole number of at least 1" if whole else "a number of at least 0"
+        raise ReleaseError(f"{path}, row {row + 1}, column {raw.name!r}: {raw[row]!r} is not {expected}")
     return numbers.to_numpy()

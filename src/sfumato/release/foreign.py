@@ -9,14 +9,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
 from sfumato.data.source import read_frame
 from sfumato.errors import DataError
 from sfumato.privacy.claims import Claim, NoGuarantee
 from sfumato.release.envelope import Provenance
-from sfumato.release.labels import ParsedColumn, distinct_boxes, parse_labels, spread_counts
+from sfumato.release.labels import ParsedColumn, distinct_boxes, parse_labels
 from sfumato.release.release import Release
 from sfumato.schema import Schema
+from sfumato.schema.taxonomy import ANY
 
 NOTHING_KNOWN = NoGuarantee(reason="published by another tool; nothing is known about how")
 ANOTHER_TOOL = Provenance(method="another tool", version="unknown")
@@ -38,31 +41,29 @@ class ForeignRelease:
         A quasi-identifier without a column is `*` in every row; other columns are ignored.
         """
         frame, where = read_frame(source)
-        sensitive = schema.sensitive
+        quasi, sensitive = schema.quasi, schema.sensitive
         if sensitive.name not in frame.columns:
             shown = ", ".join(map(repr, frame.columns[:12]))
             raise DataError(f"{where}: the column {sensitive.name!r} is missing; there are only {shown}")
-        columns = [
-            parse_labels(frame[axis.name], axis, where, schema.missing)
-            if axis.name in frame.columns
-            else ParsedColumn.everywhere(axis, frame.height)
-            for axis in schema.quasi
-        ]
+        everything = pl.repeat(ANY, frame.height, eager=True)
+        raw = [frame[axis.name] if axis.name in frame.columns else everything for axis in quasi]
+        columns = [parse_labels(text, axis, where, schema.missing) for text, axis in zip(raw, quasi, strict=True)]
         values = parse_labels(frame[sensitive.name], sensitive, where, schema.missing)
-        suppressed = np.logical_and.reduce([column.is_any for column in columns])
+        stars = [text.cast(pl.String).str.strip_chars() == ANY for text in raw]
+        suppressed = np.logical_and.reduce([star.fill_null(False).to_numpy() for star in stars])
         if suppressed.all():
             suppressed = np.zeros_like(suppressed)
-        columns = [column.where(~suppressed) for column in columns]
-        boxes, class_of = distinct_boxes(columns)
-        histograms = spread_counts(values.where(~suppressed), class_of, len(boxes), sensitive.positions)
+        boxes, class_of = distinct_boxes([ParsedColumn(spans, code[~suppressed]) for spans, code in columns])
+        class_of_row = np.full(frame.height, len(boxes))
+        class_of_row[~suppressed] = class_of
+        *histograms, left_out = _spread_counts(values, class_of_row, len(boxes) + 1, sensitive.positions)
         count = int(suppressed.sum())
-        left_out = spread_counts(values.where(suppressed), np.zeros(count, dtype=np.int64), 1, sensitive.positions)[0]
         release = Release(
             schema=_without_kept(schema.public()),
             boxes=boxes,
             weights=np.bincount(class_of, minlength=len(boxes)).astype(np.float64),
             group_of=np.arange(len(boxes)),
-            histograms=histograms,
+            histograms=np.array(histograms),
             claim=claim,
             provenance=provenance,
             suppressed=left_out if count else None,
@@ -85,3 +86,16 @@ def read_published(
 def _without_kept(schema: Schema) -> Schema:
     measured = tuple(column for column in schema.columns if column.role != "keep")
     return Schema(columns=measured, name=schema.name, missing=schema.missing)
+
+
+def _spread_counts(
+    values: ParsedColumn, class_of: NDArray[np.int64], classes: int, positions: int
+) -> NDArray[np.float64]:
+    """Rows of each class by sensitive value; a generalized value counts evenly for all it covers."""
+    distinct = len(values.spans)
+    counts = np.bincount(class_of * distinct + values.code, minlength=classes * distinct)
+    histograms = np.zeros((classes, positions))
+    for count, (lo, hi, missing) in zip(counts.reshape(classes, distinct).T, values.spans, strict=True):
+        covered = [*range(lo, hi + 1), *([positions - 1] if missing else [])]
+        histograms[:, covered] += count[:, None] / len(covered)
+    return histograms

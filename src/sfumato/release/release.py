@@ -12,7 +12,8 @@ from sfumato.errors import ParameterError
 from sfumato.notebook import html_table
 from sfumato.release.content import Content
 from sfumato.release.query import parse_query
-from sfumato.release.tables import make_tables, read_content, save_content
+from sfumato.release.stored import read_content, save_content
+from sfumato.release.tables import make_tables
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)

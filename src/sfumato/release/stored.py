@@ -1,0 +1,186 @@
+"""A table in a folder: the details that `release.json` adds to the envelope for it, and how its files are read back."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self, cast
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.errors import DataError, ReleaseError
+from sfumato.mechanisms.channels import Channel, parse_channel
+from sfumato.release.content import Content, Layout, sampling_deviation
+from sfumato.release.envelope import Envelope, describing, entry, naming, word
+from sfumato.release.folder import read_columns, read_numbers, write_folder
+from sfumato.release.labels import ParsedColumn, distinct_boxes, parse_labels
+from sfumato.release.tables import COLUMNS, WHOLE, make_tables
+from sfumato.schema import MISSING, Axis, Schema
+
+TABLES: dict[Layout, tuple[str, ...]] = {"rows": ("data",), "buckets": ("quasi", "sensitive"), "counts": ("counts",)}
+
+
+def save_content(release: Content, folder: Path | str, *, suffix: str = ".csv", replace: bool = False) -> Path:
+    """Write the release to a new folder, or in place of the release in it, and return the folder."""
+    tables, columns = make_tables(release)
+    details = {
+        "layout": release.layout,
+        "columns": columns,
+        **({} if release.channel is None else {"channel": release.channel.spec()}),
+        **({"exact_people": True} if release.exact_people else {}),
+        "schema": release.schema.public().spec(),
+    }
+    envelope = Envelope(kind="table", claim=release.claim, provenance=release.provenance, details=details)
+    return write_folder(Path(folder), tables, envelope, suffix=suffix, replace=replace)
+
+
+def read_content(folder: Path) -> dict[str, Any]:
+    """The fields of the release in a folder that `save_content` wrote."""
+    envelope = Envelope.read(folder, "table")
+    with naming(describing(folder) or folder):
+        stored = StoredTable.parse(envelope, folder)
+    read = {"rows": stored.rows, "buckets": stored.buckets, "counts": stored.counts}[stored.layout]
+    try:
+        parts = read()
+    except DataError as error:
+        raise ReleaseError(str(error)) from error
+    return {
+        "schema": stored.schema,
+        "claim": envelope.claim,
+        "provenance": envelope.provenance,
+        "layout": stored.layout,
+        **parts,
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredTable:
+    """How a table lies in its folder: the path of each file, and the names of the columns that are not the schema's."""
+
+    envelope: Envelope
+    schema: Schema
+    layout: Layout
+    files: dict[str, Path]
+    columns: dict[str, str]
+    channel: Channel | None
+
+    @classmethod
+    def parse(cls, envelope: Envelope, folder: Path) -> Self:
+        """What the details of an envelope describe."""
+        spec = envelope.details
+        if entry(spec, "layout", str) not in TABLES:
+            raise ReleaseError(f"layout is {spec['layout']!r}; expected {' or '.join(TABLES)}")
+        layout, columns = cast(Layout, spec["layout"]), entry(spec, "columns", dict)
+        schema = Schema.parse(entry(spec, "schema", dict))
+        names = [*(column.name for column in schema.columns), *map(str, columns.values())]
+        if len(set(names)) < len(names):
+            raise ReleaseError("two columns have the same name")
+        return cls(
+            envelope=envelope,
+            schema=schema,
+            layout=layout,
+            files={table: folder / word(envelope.files, table, "files") for table in TABLES[layout]},
+            columns={column: word(columns, column, "columns") for column in COLUMNS[layout]},
+            channel=parse_channel(spec["channel"]) if "channel" in spec else None,
+        )
+
+    def rows(self) -> dict[str, Any]:
+        """The fields of a release from its rows."""
+        frame, columns = self._read("data", self.schema.axes, self.schema.keep)
+        boxes, box_of = distinct_boxes(columns[:-1])
+        value = self._positions("data", frame, columns[-1])
+        kept = None
+        if self.schema.keep:
+            code = np.where(value == self.schema.sensitive.size, MISSING, value)
+            kept = frame[list(self.schema.keep)].with_columns(pl.Series("box", box_of), pl.Series("value", code))
+        histograms = self._histograms(box_of, value, len(boxes))
+        claim = self.envelope.claim
+        presence = claim.cost is not None and claim.shows_presence
+        return {
+            "boxes": boxes,
+            "weights": histograms.sum(axis=1),
+            "group_of": np.arange(len(boxes)),
+            "histograms": histograms,
+            "kept": kept,
+            "deviation": sampling_deviation(histograms) if claim.cost and self.channel is None else None,
+            "exact_people": self.envelope.details.get("exact_people") is True or presence,
+            "channel": self.channel,
+        }
+
+    def counts(self) -> dict[str, Any]:
+        """The fields of a release from the count of each box and sensitive value."""
+        count, noise = self.columns["count"], self.columns["noise"]
+        frame, columns = self._read("counts", self.schema.axes, (count, noise))
+        boxes, box_of = distinct_boxes(columns[:-1])
+        value, path = self._positions("counts", frame, columns[-1]), self.files["counts"]
+        counts = read_numbers(frame[count], path, whole=False)
+        deviations = read_numbers(frame[noise].fill_null(0), path, whole=False)
+        if pl.DataFrame({"box": box_of, "value": value}).is_duplicated().any():
+            raise ReleaseError(f"{path}: two lines have the same box and sensitive value")
+        deviation = np.zeros(len(boxes))
+        deviation[box_of] = deviations
+        if (deviation[box_of] != deviations).any():
+            raise ReleaseError(f"{path}: the lines of one box differ in {noise!r}")
+        histograms = self._histograms(box_of, value, len(boxes), counts)
+        return {
+            "boxes": boxes,
+            "weights": histograms.sum(axis=1),
+            "group_of": np.arange(len(boxes)),
+            "histograms": histograms,
+            "deviation": deviation if (deviations > 0).any() else None,
+        }
+
+    def buckets(self) -> dict[str, Any]:
+        """The fields of a release from its rows of quasi-identifiers and the sensitive values of each bucket."""
+        path, bucket = self.files["quasi"], self.columns["bucket"]
+        frame, columns = self._read("quasi", self.schema.quasi, (bucket,))
+        buckets, group_of_row = np.unique(read_numbers(frame[bucket], path), return_inverse=True)
+        boxes, box_of = distinct_boxes(columns, group_of_row)
+        group_of = np.empty(len(boxes), dtype=np.int64)
+        group_of[box_of] = group_of_row
+        histograms = self._bucket_histograms(buckets)
+        rows, counted = np.bincount(group_of_row), histograms.sum(axis=1)
+        for wrong in np.flatnonzero(np.abs(rows - counted) > WHOLE):
+            raise ReleaseError(
+                f"{path}: bucket {buckets[wrong]} has {rows[wrong]} rows, but "
+                f"{self.files['sensitive'].name} counts {counted[wrong]:.0f} sensitive values in it"
+            )
+        weights = np.bincount(box_of).astype(np.float64)
+        return {"boxes": boxes, "weights": weights, "group_of": group_of, "histograms": histograms}
+
+    def _bucket_histograms(self, buckets: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The sensitive values of each bucket: (buckets, values)."""
+        path, bucket, count = self.files["sensitive"], self.columns["bucket"], self.columns["count"]
+        frame, columns = self._read("sensitive", [self.schema.sensitive], (bucket, count))
+        bucket_of, counts = read_numbers(frame[bucket], path), read_numbers(frame[count], path)
+        group_of = np.minimum(np.searchsorted(buckets, bucket_of), len(buckets) - 1)
+        for row in np.flatnonzero(buckets[group_of] != bucket_of):
+            raise ReleaseError(
+                f"{path}, row {row + 1}: bucket {bucket_of[row]} has no rows in {self.files['quasi'].name}"
+            )
+        return self._histograms(group_of, self._positions("sensitive", frame, columns[0]), len(buckets), counts)
+
+    def _read(self, table: str, axes: Sequence[Axis], others: Sequence[str]) -> tuple[pl.DataFrame, list[ParsedColumn]]:
+        """The columns of one file, and those of the axes parsed."""
+        path = self.files[table]
+        frame = read_columns(path, [*(axis.name for axis in axes), *others])
+        return frame, [parse_labels(frame[axis.name], axis, str(path), own=True) for axis in axes]
+
+    def _positions(self, table: str, frame: pl.DataFrame, values: ParsedColumn) -> NDArray[np.int32]:
+        """The sensitive values of a file, each a single one; the missing value comes last."""
+        axis, (lo, hi, missing) = self.schema.sensitive, values.spans.T
+        for row in np.flatnonzero((hi - lo + 1 + missing)[values.code] != 1):
+            label = frame[axis.name][int(row)]
+            raise ReleaseError(
+                f"{self.files[table]}, row {row + 1}, column {axis.name!r}: {label!r} is not {axis.expected}"
+            )
+        return np.where(missing, axis.size, lo)[values.code]
+
+    def _histograms(
+        self, group_of: NDArray[np.int64], value: NDArray[np.int32], groups: int, rows: NDArray[Any] | None = None
+    ) -> NDArray[np.float64]:
+        """The rows of each group by sensitive value; `rows` says how many each entry stands for, one if not given."""
+        positions = self.schema.sensitive.positions
+        counts = np.bincount(group_of * positions + value, rows, groups * positions)
+        return counts.astype(np.float64).reshape(groups, positions)

@@ -25,7 +25,9 @@ SLOWEST_TABLE = 0.1
 
 COMPARE = """
 async ({ size, epsilon, tables, cases }, spoiled) => {
-  const { makeMechanismOfDictatedWords } = await import("/assets/perturb.js");
+  const { makeLaws, perturbed } = await import("/assets/perturb.js");
+  const laws = makeLaws(size, epsilon);
+  const joined = ({ high, low }) => Array.from(high, (part, k) => (BigInt(part) << 32n) | BigInt(low[k]));
   const digest = async (table) => {
     const text = new TextEncoder().encode(table.map((word) => word.toString(16).padStart(16, "0")).join(""));
     const bytes = new Uint8Array(await crypto.subtle.digest("SHA-256", text));
@@ -36,13 +38,13 @@ async ({ size, epsilon, tables, cases }, spoiled) => {
     if (waiting.length < count) throw new Error("more words were taken than by Python");
     return waiting.splice(0, count);
   };
-  const mechanism = makeMechanismOfDictatedWords({ size, epsilon }, take);
   const wrong = [];
-  if (JSON.stringify(await Promise.all(mechanism.tables.map(digest))) !== JSON.stringify(tables)) wrong.push("tables");
+  const made = await Promise.all(laws.map(joined).map(digest));
+  if (JSON.stringify(made) !== JSON.stringify(tables)) wrong.push("tables");
   for (const [code, words, report] of cases) {
     waiting = words.map((word) => BigInt("0x" + word) + (spoiled ? 2n ** 62n : 0n)).map((word) => word % 2n ** 64n);
     try {
-      if (mechanism.perturb(code) !== report || waiting.length) wrong.push([code, words, report]);
+      if (perturbed(size, laws, code, take) !== report || waiting.length) wrong.push([code, words, report]);
     } catch (error) {
       wrong.push(String(error));
     }

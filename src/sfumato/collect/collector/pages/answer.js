@@ -46,7 +46,7 @@ export async function sendAgain(survey, { address, storage } = {}) {
 
 // The report that this browser keeps for a survey, or null.
 export function remembered(survey, storage) {
-  const text = memoryOr(storage).getItem(keyOf(survey));
+  const text = remembering(storage, (memory) => memory.getItem(keyOf(survey)));
   if (text === null) return null;
   try {
     const { id, value, delivered } = JSON.parse(text);
@@ -81,19 +81,12 @@ async function once(survey, { address, storage }, draw) {
     const report = await drawnOnce(survey, storage, draw);
     const problem = await delivered(address ?? `/api/surveys/${survey.name}/reports`, report);
     const found = { ...report, delivered: report.delivered || !problem };
-    if (found.delivered !== report.delivered) noteDelivery(survey, storage, found);
+    try {
+      if (found.delivered !== report.delivered) write(survey, storage, found);
+    } catch { /* the report is remembered already; without this note it is merely sent once more */ }
     return { ...found, problem };
   };
   return locks ? locks.request(keyOf(survey), task) : task();
-}
-
-// The report itself is remembered already; without this note it is merely sent, and counted, once more.
-function noteDelivery(survey, storage, report) {
-  try {
-    write(survey, storage, report);
-  } catch (error) {
-    if (!(error instanceof AnswerError)) throw error;
-  }
 }
 
 // What is remembered wins over what was just drawn, also if another tab wrote it in between.
@@ -109,37 +102,24 @@ async function drawnOnce(survey, storage, draw) {
 
 const FORGETFUL = "This browser does not let the page remember your report, and answering twice with fresh noise would weaken your protection. Nothing was sent.";
 
-function memoryOr(storage) {
+function remembering(storage, work) {
   try {
-    const found = storage ?? globalThis.localStorage;
-    if (found) return found;
-  } catch { /* told below */ }
-  throw new AnswerError(FORGETFUL);
-}
-
-function write(survey, storage, { id, value, delivered }) {
-  try {
-    memoryOr(storage).setItem(keyOf(survey), JSON.stringify({ id, value, delivered }));
-  } catch (error) {
-    throw error instanceof AnswerError ? error : new AnswerError(FORGETFUL);
+    return work(storage ?? globalThis.localStorage);
+  } catch {
+    throw new AnswerError(FORGETFUL);
   }
 }
+
+const write = (survey, storage, { id, value, delivered }) =>
+  remembering(storage, (memory) => memory.setItem(keyOf(survey), JSON.stringify({ id, value, delivered })));
 
 // Sends a report; null, or a sentence that says why it was not taken.
 async function delivered(address, { id, value }) {
-  let response;
-  try {
-    response = await fetch(address, {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ id, value }),
-      credentials: "omit",
-      referrerPolicy: "no-referrer",
-      cache: "no-store",
-    });
-  } catch {
-    return "The collector could not be reached.";
-  }
+  const headers = { "Content-Type": "application/json" };
+  const tellingNothing = { credentials: "omit", referrerPolicy: "no-referrer", cache: "no-store" };
+  const request = { method: "POST", headers, body: JSON.stringify({ id, value }), ...tellingNothing };
+  const response = await fetch(address, request).catch(() => null);
+  if (!response) return "The collector could not be reached.";
   return response.ok ? null : refusal(response);
 }
 
@@ -147,5 +127,7 @@ async function delivered(address, { id, value }) {
 export async function refusal(response) {
   const { error } = await response.json().catch(() => ({}));
   const sentence = typeof error === "string" && error ? error : `the collector answered with status ${response.status}`;
-  return `${sentence[0].toUpperCase()}${sentence.slice(1).replace(/\.$/, "")}.`;
+  return `${capitalize(sentence.replace(/\.$/, ""))}.`;
 }
+
+export const capitalize = (text) => `${text[0].toUpperCase()}${text.slice(1)}`;

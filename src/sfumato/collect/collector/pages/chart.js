@@ -6,13 +6,8 @@ const LABEL_GAP = 22;
 const MIN_LABEL_GAP = 6;
 const LABEL_MARGIN = 1;
 
-export function make(tag, attributes = {}, ...children) {
-  return fill(document.createElement(tag), attributes, children);
-}
-
-export function shape(tag, attributes = {}, ...children) {
-  return fill(document.createElementNS(SVG, tag), attributes, children);
-}
+export const make = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
+export const shape = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
 
 function fill(made, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
@@ -82,12 +77,12 @@ export function write(root, words, x, y, name = "") {
   return { text, from: middle - half, to: middle + half };
 }
 
-// One path for all bars: [middle, share] each, as wide as a slot, or as so `many` slots.
+// One path for all bars: [middle, share] each, as wide as a slot, or as so `many` slots, from `low` on.
 export function bars({ x, y, slot }, list, name) {
   const gap = slot > 4 ? Math.min(2, slot / 4) : 0;
-  const parts = list.filter(([, share]) => share > 0).map(([value, share, many = 1]) => {
+  const parts = list.filter(([, share, , low = 0]) => share > low).map(([value, share, many = 1, low = 0]) => {
     const half = (slot * many - gap) / 2;
-    return `M${fixed(x(value) - half)} ${fixed(y(0))}V${fixed(y(share))}H${fixed(x(value) + half)}V${fixed(y(0))}Z`;
+    return `M${fixed(x(value) - half)} ${fixed(y(low))}V${fixed(y(share))}H${fixed(x(value) + half)}V${fixed(y(low))}Z`;
   });
   return shape("path", { class: name, d: parts.join("") });
 }

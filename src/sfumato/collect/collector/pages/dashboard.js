@@ -8,16 +8,21 @@ import { showResults } from "./results.js";
 const surveys = new URL("../api/surveys", location.href);
 const TOKEN = "sfumato:token";
 const EVERY = 4000;
+const memory = openMemory();
 
 let shown = null;
 let timer = 0;
 let asking = false;
 
-// An answer of the collector that ends the asking: the token is wrong, or there is no such survey.
-class Refused extends Error {
-  constructor(sentence, needsToken) {
-    super(sentence);
-    this.needsToken = needsToken;
+class Refused extends Error {}
+class WrongToken extends Refused {}
+
+// Where nothing may be kept, the token lives as long as the page.
+function openMemory() {
+  try {
+    return sessionStorage;
+  } catch {
+    return {};
   }
 }
 
@@ -26,35 +31,22 @@ function takeToken() {
   const given = new URLSearchParams(location.hash.slice(1)).get("token");
   if (given === null) return;
   history.replaceState(null, "", location.pathname + location.search);
-  remember(given);
-}
-
-let token = "";
-function remember(given) {
-  token = given.trim();
-  try {
-    sessionStorage.setItem(TOKEN, token);
-  } catch { /* kept for as long as the page lives */ }
-}
-
-function recall() {
-  try {
-    token ||= sessionStorage.getItem(TOKEN) ?? "";
-  } catch { /* nothing was kept */ }
+  memory[TOKEN] = given.trim();
 }
 
 async function ask(address) {
-  const headers = { Authorization: `Bearer ${token}` };
+  const headers = { Authorization: `Bearer ${memory[TOKEN]}` };
   const response = await fetch(address, { headers, credentials: "omit", cache: "no-store" });
-  if (response.status === 401) throw new Refused("The collector does not accept this token. Type the right one.", true);
-  if (!response.ok) throw new Refused(await refusal(response), false);
+  if (response.status === 401) throw new WrongToken("The collector does not accept this token. Type the right one.");
+  if (!response.ok) throw new Refused(await refusal(response));
   return response.json();
 }
 
 async function refresh() {
   clearTimeout(timer);
   if (asking || document.hidden) return;
-  if (!isUsable(token)) {
+  const token = memory[TOKEN] ?? "";
+  if (!/^[!-~]+$/.test(token)) {
     say(token ? "This token cannot be right: it holds spaces or letters that no token has." : "");
     element("token-form").hidden = false;
     return;
@@ -70,10 +62,8 @@ async function refresh() {
   }
 }
 
-const isUsable = (text) => /^[!-~]+$/.test(text);
-
 function settle(error) {
-  if (error instanceof Refused && error.needsToken) {
+  if (error instanceof WrongToken) {
     say(error.message);
     element("token-form").hidden = false;
     element("token").focus();
@@ -89,7 +79,7 @@ async function update() {
   const { surveys: all } = await ask(surveys);
   element("token-form").hidden = true;
   const survey = all.find((one) => one.name === surveyName);
-  if (!survey) throw new Refused(`There is no survey called “${surveyName}” here.`, false);
+  if (!survey) throw new Refused(`There is no survey called “${surveyName}” here.`);
   showState(survey);
   if (survey.reports >= survey.smallest_batch && survey.reports !== shown?.reports) {
     const results = await ask(`${surveys.href}/${encodeURIComponent(surveyName)}/results`);
@@ -125,7 +115,7 @@ function showReports(reports, smallest) {
 
 element("token-form").addEventListener("submit", (event) => {
   event.preventDefault();
-  remember(element("token").value);
+  memory[TOKEN] = element("token").value.trim();
   element("token").value = "";
   refresh();
 });
@@ -135,5 +125,4 @@ addEventListener("hashchange", () => {
   refresh();
 });
 takeToken();
-recall();
 refresh();

@@ -29,55 +29,37 @@ export function makeMechanism({ size, epsilon }) {
   return Object.freeze({ size, epsilon, perturb: (code) => perturbed(size, laws, code, secureWords) });
 }
 
-// For tests only: the same mechanism on dictated words, and its tables from the coarsest part of a draw to the finest.
-// `takeWords(count)` gives that many words, as BigInts. What is drawn this way protects nobody.
-export function makeMechanismOfDictatedWords({ size, epsilon }, takeWords) {
-  const laws = makeLaws(size, epsilon);
-  const joined = ({ high, low }) => Array.from(high, (part, k) => (BigInt(part) << 32n) | BigInt(low[k]));
-  return { perturb: (code) => perturbed(size, laws, code, takeWords), tables: laws.map(joined) };
-}
-
 const secureWords = (count) => globalThis.crypto.getRandomValues(new BigUint64Array(count));
 
-function perturbed(size, laws, code, takeWords) {
+// A report made of the words, BigInts, that `takeWords(count)` gives. Tests dictate them, which protects nobody.
+export function perturbed(size, laws, code, takeWords) {
   if (!Number.isInteger(code) || code < 0 || code >= size) {
     throw new RangeError(`the value ${code} is not on the axis; expected a whole number from 0 to ${size - 1}`);
   }
-  const [one, other] = drawPair(laws, takeWords);
-  // Beyond the size of the axis all noise is alike; within it, it is an ordinary number.
-  const noise = Number(clamped(one - other, BigInt(-size), BigInt(size)));
-  return Math.min(Math.max(code + noise, 0), size - 1);
+  let [one, other] = [0n, 0n];
+  for (const law of laws) {
+    const fine = drawLong(law, 2, takeWords);
+    [one, other] = [one * FINE + fine[0], other * FINE + fine[1]];
+  }
+  // Noise that is too large to be an exact number leads off the axis all the same.
+  return Math.min(Math.max(code + Number(one - other), 0), size - 1);
 }
 
-const clamped = (number, low, high) => (number < low ? low : number > high ? high : number);
-
-function drawPair(laws, takeWords) {
-  let pair = drawLong(laws[0], takeWords);
-  for (const law of laws.slice(1)) {
-    const fine = draw(law, 2, takeWords);
-    pair = pair.map((coarse, i) => coarse * FINE + BigInt(fine[i]));
-  }
-  return pair;
-}
-
-// Beyond the end of the table the law starts anew: it has no memory.
-function drawLong(law, takeWords) {
-  const pair = draw(law, 2, takeWords).map(BigInt);
-  let beyond = [0, 1].filter((i) => pair[i] === BigInt(law.size));
-  while (beyond.length) {
-    const again = draw(law, beyond.length, takeWords);
-    beyond.forEach((i, place) => (pair[i] += BigInt(again[place])));
-    beyond = beyond.filter((_, place) => again[place] === law.size);
-  }
-  return pair;
+// Beyond the end of the table the law starts anew, unless it is truncated: it has no memory.
+function drawLong(law, count, takeWords) {
+  const found = draw(law, count, takeWords).map(BigInt);
+  const beyond = [...found.keys()].filter((i) => found[i] === BigInt(law.size));
+  const again = beyond.length ? drawLong(law, beyond.length, takeWords) : [];
+  beyond.forEach((i, place) => (found[i] += again[place]));
+  return found;
 }
 
 // How many of the F(k) lie at or below a uniform number, for `count` of them.
 function draw(law, count, takeWords) {
-  const words = Array.from(takeWords(count));
-  return words.map((word) => passedEntries(law, word)).map((passed, i) => {
-    const equal = passed < law.size && law.high[passed] === upper(words[i]) && law.low[passed] === lower(words[i]);
-    return equal ? resolved(law, passed, words[i], takeWords) : passed;
+  return Array.from(takeWords(count)).map((word) => {
+    const passed = passedEntries(law, word);
+    const equal = passed < law.size && law.high[passed] === upper(word) && law.low[passed] === lower(word);
+    return equal ? resolved(law, passed, word, takeWords) : passed;
   });
 }
 
@@ -111,7 +93,7 @@ function isAtMost(law, k, drawn, takeWords) {
 }
 
 // The parts of a draw, coarsest first. One table suffices unless ε is so small that it would be long.
-function makeLaws(size, epsilon) {
+export function makeLaws(size, epsilon) {
   if (!Number.isInteger(size) || size < 1 || size > MAX_VALUES) {
     throw new RangeError(`the number of values is ${size}; expected a whole number from 1 to ${MAX_VALUES}`);
   }

@@ -40,8 +40,7 @@ function roundToInterval({ value, low, high }) {
   return [value, low, high].map((one) => one.toFixed(digits));
 }
 
-const sureness = () => percent(results.confidence);
-const confidence = () => `with ${sureness()} confidence`;
+const confidence = () => `with ${percent(results.confidence)} confidence`;
 
 function showFigures() {
   const [mean, low, high] = roundToInterval(results.mean);
@@ -98,7 +97,7 @@ function drawShares() {
   const chart = frame({ holder: element("shares"), height: HEIGHT, ...scale, top, label });
   charts.shares = { ...chart, cells };
   const narrow = chart.slot < MIN_SLOT_FOR_LINES;
-  if (narrow) chart.root.append(columns(chart, cells));
+  if (narrow) chart.root.append(bars(chart, cells.map(({ value, low, high }) => [value, high, 1, low]), "band"));
   chart.root.append(bars(chart, cells.map(({ value, share }) => [value, share]), "bars"));
   if (!narrow) chart.root.append(whiskers(chart, cells, top));
   const cut = highest > top ? " Intervals that reach the top go on beyond it: with so much noise single answers are unsure, while the curve below, the mean and the quartiles say more." : "";
@@ -106,12 +105,6 @@ function drawShares() {
 }
 
 const largest = (cells, key) => cells.reduce((most, cell) => Math.max(most, cell[key]), 1e-9);
-
-function columns({ x, y, slot }, cells) {
-  const parts = cells.filter(({ low, high }) => high > low).map(({ value, low, high }) =>
-    `M${fixed(x(value) - slot / 2)} ${fixed(y(low))}V${fixed(y(high))}h${fixed(slot)}V${fixed(y(low))}Z`);
-  return shape("path", { class: "band", d: parts.join("") });
-}
 
 function whiskers({ x, y, slot }, cells, top) {
   const half = Math.min(MAX_WHISKER, slot / 3);

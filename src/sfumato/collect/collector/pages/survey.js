@@ -1,6 +1,6 @@
 // The participant's page: asks, shows what the noise does, sends the noisy number and says what was sent.
 
-import { answer, AnswerError, codeOf, rangeOf, refusal, remembered, sendAgain, sizeOf } from "./answer.js";
+import { answer, AnswerError, capitalize, codeOf, rangeOf, refusal, remembered, sendAgain, sizeOf } from "./answer.js";
 import { bars, frame, make, redrawOnResize, shape, whole, write } from "./chart.js";
 import { chances, protection } from "./noise.js";
 import { element, say, spellEpsilon, surveyName } from "./page.js";
@@ -15,14 +15,9 @@ let survey = null;
 let justSent = null;
 
 async function open() {
-  let response;
-  try {
-    response = await fetch(home, { credentials: "omit", cache: "no-store" });
-  } catch {
-    say("The collector cannot be reached. Check your connection and load this page again; nothing was sent.");
-    return;
-  }
-  if (response.status === 404) say(`There is no survey called “${surveyName}” here. Check the address you were given.`);
+  const response = await fetch(home, { credentials: "omit", cache: "no-store" }).catch(() => null);
+  if (!response) say("The collector cannot be reached. Check your connection and load this page again; nothing was sent.");
+  else if (response.status === 404) say(`There is no survey called “${surveyName}” here. Check the address you were given.`);
   else if (!response.ok) say(await refusal(response));
   else begin(await response.json());
 }
@@ -66,7 +61,6 @@ function offer() {
   redrawOnResize(element("picture"), draw);
 }
 
-const capitalize = (text) => `${text[0].toUpperCase()}${text.slice(1)}`;
 const typed = () => (element("value").value.trim() === "" ? NaN : Number(element("value").value));
 
 async function send(work) {
@@ -100,10 +94,8 @@ function recall() {
 // What was sent, or waits to be.
 function tell({ value, delivered, problem, earlier }) {
   const number = make("b", {}, whole.format(value));
-  const [before, after] = delivered
-    ? ["Your answer stays here; ", earlier ? " was sent from this browser before." : " was sent. Thank you."]
-    : ["Your answer stays here; ", " has not reached the collector yet."];
-  element("sent-text").replaceChildren(before, number, after);
+  const state = !delivered ? "has not reached the collector yet." : earlier ? "was sent from this browser before." : "was sent. Thank you.";
+  element("sent-text").replaceChildren("Your answer stays here; ", number, ` ${state}`);
   element("sent-more").textContent = delivered && !problem
     ? "If you answer again, the same number is sent again and counted once, whatever you type."
     : `${problem ? `${problem} ` : ""}The same number will be sent next time; no new noise is drawn.`;
@@ -125,9 +117,11 @@ function draw() {
   const top = Math.max(...columns.map(([, chance]) => chance)) * 1.18;
   const label = `How likely each number from ${min} to ${max} is to be sent if the answer is ${value}.`;
   const picture = frame({ holder, height: PICTURE_HEIGHT, low: min, high: max, step, top, showsShares: false, label });
-  picture.root.append(bars(picture, columns, "bars"));
-  mark(picture, value, chosen === null ? "an answer" : "your answer", "answer");
-  if (justSent !== null) picture.root.append(triangle(picture.x(justSent), picture.edges.bottom));
+  const { root, x, edges } = picture;
+  root.append(bars(picture, columns, "bars"));
+  root.append(shape("line", { class: "answer", x1: x(value), x2: x(value), y1: edges.top + 6, y2: edges.bottom }));
+  write(root, chosen === null ? "an answer" : "your answer", x(value), edges.top + 2, "name");
+  if (justSent !== null) root.append(shape("path", { class: "reported", d: `M${x(justSent)} ${edges.bottom - 11}l6 11h-12z` }));
   element("caption").textContent = [
     chosen === null
       ? `How likely each number is to be sent if the answer is, for example, ${value}. Type yours to see it; typing sends nothing.`
@@ -136,13 +130,5 @@ function draw() {
     ...(justSent === null ? [] : [`The triangle marks the number that was sent, ${whole.format(justSent)}.`]),
   ].join(" ");
 }
-
-function mark({ root, x, edges }, value, words, kind) {
-  const place = x(value);
-  root.append(shape("line", { class: kind, x1: place, x2: place, y1: edges.top + 6, y2: edges.bottom }));
-  write(root, words, place, edges.top + 2, "name");
-}
-
-const triangle = (x, y) => shape("path", { class: "reported", d: `M${x} ${y - 11}l6 11h-12z` });
 
 open();

@@ -12,7 +12,7 @@ import sfumato as sf
 from sfumato.measures.attacks.naive_bayes import NaiveBayes
 from sfumato.measures.workloads import HalfDomainCounts
 from sfumato.mechanisms.noise import SimulatedSource
-from sfumato.trials.dominance import efficient
+from sfumato.trials.frontier import efficient
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,8 +14,7 @@ from brute_force import dominated, small_table
 from sfumato.errors import ParameterError
 from sfumato.measures.measure import MEASURES
 from sfumato.methods import METHODS, Anatomy, Method, Mondrian
-from sfumato.trials.dominance import ROUNDING
-from sfumato.trials.frontier import STORE_NAME, Frontier, default_methods, frontier
+from sfumato.trials.frontier import ROUNDING, STORE_NAME, Frontier, default_methods, frontier
 from sfumato.trials.trial import Trial, trial_id
 
 if TYPE_CHECKING:

@@ -35,9 +35,10 @@ def style(
     return styled
 
 
-def tooltip(titles: dict[str, str]) -> list[alt.Tooltip]:
-    """What hovering over a mark tells, by field; the field titled `title` stands above the others."""
-    return [alt.Tooltip(f"{field}:N", title=title) for field, title in titles.items()]
+def tooltip(titles: dict[str, str], **formats: str) -> list[alt.Tooltip]:
+    """What hovering over a mark tells, by field: numbers with a format, and words. `title` stands above the others."""
+    numbers = {field: alt.Tooltip(f"{field}:Q", title=titles[field], format=how) for field, how in formats.items()}
+    return [numbers.get(field) or alt.Tooltip(f"{field}:N", title=title) for field, title in titles.items()]
 
 
 def draw_png(chart: alt.LayerChart) -> bytes:

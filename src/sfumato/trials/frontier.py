@@ -5,11 +5,13 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from sfumato.data import Table
 from sfumato.errors import ParameterError
@@ -20,7 +22,6 @@ from sfumato.methods import METHODS, Method
 from sfumato.methods.base import Endpoint
 from sfumato.notebook import html_table
 from sfumato.release.envelope import refuse_inside_release
-from sfumato.trials.dominance import efficient
 from sfumato.trials.recommendation import Chooser, Recommendation
 from sfumato.trials.runner import run_trials
 from sfumato.trials.store import TrialStore
@@ -28,6 +29,8 @@ from sfumato.trials.trial import Trial, trial_id
 
 DEFAULT_PAIR = ("p_loss", "u_loss")
 STORE_NAME = "trials.jsonl"
+ROUNDING = 1e-12
+"""Differences below this are floating-point noise, not an advantage."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -77,11 +80,10 @@ class Frontier:
 
     def efficient(self, privacy: str | None = None, utility: str | None = None) -> list[str]:
         """The ids of the trials that no other beats on both measures."""
-        columns = [self._losses(name) for name in (privacy or self.pair[0], utility or self.pair[1])]
-        mask = efficient(columns[0], columns[1])
+        mask = efficient(self._losses(privacy or self.pair[0]), self._losses(utility or self.pair[1]))
         return [trial.id for trial, chosen in zip(self.trials, mask, strict=True) if chosen]
 
-    def _losses(self, name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+    def _losses(self, name: str) -> NDArray[np.float64]:
         if name not in MEASURES or MEASURES[name].direction == "none":
             raise ParameterError(f"{name!r} is not a measure with a better direction")
         values = np.array([trial.measures.get(name, np.nan) for trial in self.trials])
@@ -104,16 +106,21 @@ class Frontier:
         for name, limit in given.items():
             if np.isnan(limit):
                 raise ParameterError(f"the limit on {name} is not a number")
-        privacy, utility = self.pair
-        chooser = Chooser(
-            table=self.table,
-            trials=self.trials,
-            references=self.references,
-            privacy=privacy,
-            utility=utility,
-            allow_exact=allow_exact,
-        )
-        return chooser.choose(given)
+        return Chooser(self.table, self.trials, self.references, self.pair, allow_exact).choose(given)
+
+
+def efficient(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which points no other is at least as good as in both and better in one, where lower is better.
+
+    Points with a NaN are never efficient.
+    """
+    mask = np.zeros(len(first), dtype=bool)
+    usable = ~(np.isnan(first) | np.isnan(second))
+    x, y = first[usable], second[usable]
+    no_worse = (x[:, None] <= x + ROUNDING) & (y[:, None] <= y + ROUNDING)
+    better = (x[:, None] < x - ROUNDING) | (y[:, None] < y - ROUNDING)
+    mask[usable] = ~(no_worse & better).any(axis=0)
+    return mask
 
 
 def default_methods(table: Table) -> list[Method]:
@@ -145,14 +152,12 @@ def frontier(
     if folder is not None:
         refuse_inside_release(Path(folder))
     store = TrialStore(Path(folder) / STORE_NAME, table.fingerprint) if folder is not None else None
-    done = {trial.id: trial for trial in (store.load() if store else []) if trial.id in wanted}
-    for count, trial in enumerate(list(done.values()), start=1):
-        if progress:
-            progress(trial, count, len(wanted))
-    missing = [method for key, method in wanted.items() if key not in done]
+    stored = {trial.id: trial for trial in (store.load() if store else []) if trial.id in wanted}
+    missing = [method for key, method in wanted.items() if key not in stored]
+    done: dict[str, Trial] = {}
     with closing(run_trials(table, missing, workers or os.cpu_count() or 1)) as running:
-        for trial in running:
-            if store:
+        for trial in chain(stored.values(), running):
+            if store and trial.id not in stored:
                 store.add(trial)
             done[trial.id] = trial
             if progress:

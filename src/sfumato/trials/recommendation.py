@@ -60,9 +60,9 @@ class Recommendation:
         }
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Chooser:
-    """Trials of a table to choose from by a privacy measure and a utility measure.
+    """Trials of a table to choose from by a pair of a privacy measure and a utility measure.
 
     Releases that show who is in the table are out of the question unless `allow_exact`: no measure of what is
     learned about sensitive values can speak for them.
@@ -71,8 +71,7 @@ class Chooser:
     table: Table
     trials: Sequence[Trial]
     references: References
-    privacy: str
-    utility: str
+    pair: tuple[str, str]
     allow_exact: bool = False
 
     def choose(self, limits: dict[str, float]) -> Recommendation:
@@ -84,46 +83,39 @@ class Chooser:
         if not kept:
             raise UnsatisfiableError(_nothing_fits(candidates, limits))
         bounded = {MEASURES[name].family for name in limits}
+        privacy, utility = self.pair
         if bounded == {"privacy"}:
-            chosen = min(kept, key=lambda trial: self._order(trial, self.utility, self.privacy))
+            chosen = min(kept, key=lambda trial: (trial.measures[utility], trial.measures[privacy], trial.id))
             rule = "the most useful release within the limits"
         elif bounded == {"utility"}:
-            chosen = min(kept, key=lambda trial: self._order(trial, self.privacy, self.utility))
+            chosen = min(kept, key=lambda trial: (trial.measures[privacy], trial.measures[utility], trial.id))
             rule = "the most private release within the limits"
         else:
             kept = kept if limits else [trial for trial in kept if not self._reveals(trial)]
             chosen = min(kept, key=lambda trial: (self._height(trial), trial.id))
             rule = "the knee" + (" within the limits" if limits else " of the releases in the running")
+        judged = [name for name in MEASURES if name in chosen.measures]
+        verdicts = (MEASURES[name].verdict(chosen.measures[name], self.references) for name in judged)
         return Recommendation(
             trial=chosen,
             rule=rule,
             limits=limits,
-            verdicts=self._verdicts(chosen),
+            verdicts=tuple(verdict for verdict in verdicts if verdict),
             table=self.table,
             references=self.references,
             why=self._why(chosen, rule, limits, len(kept)),
         )
 
-    def _order(self, trial: Trial, *names: str) -> tuple[list[float], str]:
-        return [trial.measures[name] for name in names], trial.id
-
     def _reveals(self, trial: Trial) -> bool:
         """Whether the worst-off person is close to being revealed."""
-        verdict = MEASURES[self.privacy].verdict(trial.measures[self.privacy], self.references)
+        privacy, _ = self.pair
+        verdict = MEASURES[privacy].verdict(trial.measures[privacy], self.references)
         return verdict is not None and verdict.grade == "poor"
 
     def _height(self, trial: Trial) -> float:
         """Both losses as shares of what the two end points lose, added: the knee is lowest."""
-        names = (self.privacy, self.utility)
-        return sum(trial.measures[name] / (max(other.measures[name] for other in self.trials) or 1.0) for name in names)
-
-    def _verdicts(self, trial: Trial) -> tuple[Verdict, ...]:
-        found = (
-            measure.verdict(trial.measures[name], self.references)
-            for name, measure in MEASURES.items()
-            if name in trial.measures
-        )
-        return tuple(verdict for verdict in found if verdict)
+        most = {name: max(other.measures[name] for other in self.trials) or 1.0 for name in self.pair}
+        return sum(trial.measures[name] / most[name] for name in self.pair)
 
     def _why(self, chosen: Trial, rule: str, limits: dict[str, float], kept: int) -> tuple[str, ...]:
         promising = [trial for trial in self.trials if trial.promises]
@@ -155,9 +147,10 @@ class Chooser:
 
     def _shares(self, chosen: Trial) -> str:
         """What is lost, as shares of what the end points lose."""
-        losses = {self.privacy: self.references.original, self.utility: self.references.suppressed}
+        ends = (self.references.original, self.references.suppressed)
         privacy, utility = (
-            f"{chosen.measures[name] / most[name]:.0%}" if most[name] > 0 else "none" for name, most in losses.items()
+            f"{chosen.measures[name] / most[name]:.0%}" if most[name] > 0 else "none"
+            for name, most in zip(self.pair, ends, strict=True)
         )
         return (
             f"Here {privacy} of the privacy loss of the original table remains, and {utility} of the utility loss of "

@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from scipy.special import stdtrit
 
+from sfumato.measures.measurement import Measurement
+
 CONFIDENCE = 0.95
 Interval = tuple[float, float]
 
 
-def summarize(runs: Sequence[Mapping[str, float]]) -> tuple[dict[str, float], dict[str, Interval]]:
+def summarize(runs: Sequence[Mapping[str, Measurement]]) -> tuple[dict[str, float], dict[str, Interval]]:
     """The mean of every measure over the runs and, where there are several, an interval for it."""
-    values = {name: [run[name] for run in runs] for name in runs[0]}
+    values = {name: [run[name].value for run in runs] for name in runs[0]}
     means = {name: float(np.mean(several)) for name, several in values.items()}
     return means, {name: student_interval(several) for name, several in values.items()} if len(runs) > 1 else {}
 

@@ -24,29 +24,21 @@ class TrialStore:
         """The trials stored so far."""
         if not self.path.exists():
             return []
-        trials: dict[str, Trial] = {}
-        for line in self.path.read_text(encoding="utf-8").splitlines():
-            trial = self._parse(line)
-            if trial is not None:
-                trials[trial.id] = trial
-        return list(trials.values())
+        stored = map(self._parse, self.path.read_text(encoding="utf-8").splitlines())
+        return list({trial.id: trial for trial in stored if trial}.values())
 
     def add(self, trial: Trial) -> None:
         """Append a trial durably."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         line = json.dumps({"table": self.table, "version": __version__, "trial": trial.spec()})
         with self.path.open("a+b") as file:
-            if file.tell() and not self._ends_with_newline():
-                file.write(b"\n")
-            file.write(line.encode() + b"\n")
+            if file.tell():
+                file.seek(-1, os.SEEK_END)
+                # A line cut short by a crash stays as a line of its own.
+                line = line if file.read(1) == b"\n" else f"\n{line}"
+            file.write(f"{line}\n".encode())
             file.flush()
             os.fsync(file.fileno())
-
-    def _ends_with_newline(self) -> bool:
-        """Whether the last write was finished; a line cut short by a crash stays as a line of its own."""
-        with self.path.open("rb") as file:
-            file.seek(-1, os.SEEK_END)
-            return file.read(1) == b"\n"
 
     def _parse(self, line: str) -> Trial | None:
         try:

@@ -72,12 +72,9 @@ def run_trial(table: Table, method: Method) -> Trial:
     started = time.perf_counter()
     seeds = SEEDS if method.randomized else SEEDS[:1]
     try:
-        measures, intervals = summarize([_values(table, method, seed) for seed in seeds])
+        measures, intervals = summarize(
+            [measure(table, method.publish(table, SimulatedSource(seed))) for seed in seeds]
+        )
     except (UnsatisfiableError, ParameterError) as error:
         return Trial(method=method, refused=str(error))
     return Trial(method=method, measures=measures, intervals=intervals, seconds=time.perf_counter() - started)
-
-
-def _values(table: Table, method: Method, seed: int) -> dict[str, float]:
-    release = method.publish(table, SimulatedSource(seed))
-    return {name: found.value for name, found in measure(table, release).items()}

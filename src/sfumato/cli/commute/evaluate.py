@@ -92,6 +92,7 @@ def command(
     sweep = Sweep(
         radius=USUAL_RADIUS if radius is None else kilometres(radius, unit),
         unit=unit,
+        short=limit,
         regions=levels,
         seeds=tuple(range(1, seeds + 1)),
     )
@@ -110,9 +111,9 @@ def command(
         if tries:
             refuse_idle({"--radius with --try": radius is not None})
             chosen = [(text, Settings.parse(text).synthesizer(known)) for text in dict.fromkeys(tries)]
-            trying, total = (sweep.run(original, one, text, text, limit) for text, one in chosen), len(chosen)
+            trying, total = (sweep.run(original, one, text, options=text) for text, one in chosen), len(chosen)
         else:
-            trying, total = sweep.runs(original, limit), len(sweep.settings())
+            trying, total = sweep.runs(original), len(sweep.settings())
         runs, complete = _tried(trying, total)
         figures = None if tries else [run.label for run in runs if run.label in sweep.figures()]
         claim = "Tried with simulated noise: nothing was published, and nothing spent."

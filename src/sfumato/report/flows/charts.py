@@ -40,9 +40,11 @@ def figure_chart(document: Document, figure: dict[str, Any]) -> alt.LayerChart:
     classes = [row for row in evaluation_of(document, run)["sizes"][part] if row["destinations"]]
     dots, line = (data(rows).transform_fold([ORIGINAL, SYNTHETIC]).encode(x=x, y=y) for rows in (points, classes))
     line = line.encode(order="people:Q", detail="key:N")
+    words = {"destination": "title", "people": "Workers"}
+    words |= {ORIGINAL: f"Original, {unit}", SYNTHETIC: f"Synthetic, {unit}"}
     drawn = [
         dots.mark_point(size=16, strokeWidth=1, opacity=0.5, filled=False)
-        .encode(color=colour, shape=shape, tooltip=_figure_tooltip(unit))
+        .encode(color=colour, shape=shape, tooltip=tooltip(words, people=",", original=".2f", synthetic=".2f"))
         .properties(name="destinations"),
         line.mark_line(color="white", strokeWidth=6),
         line.mark_line(strokeWidth=2.75).encode(color=colour),
@@ -56,15 +58,6 @@ def figure_note(figure: dict[str, Any]) -> str:
     shown, everything = len(figure["points"]["people"]), figure["destinations"]
     some = f"{shown:,} of {everything:,} destinations" if shown < everything else f"{everything:,} destinations"
     return f"{some}; the lines join the means of all of them by class of the number of workers."
-
-
-def _figure_tooltip(unit: str) -> list[alt.Tooltip]:
-    return [
-        alt.Tooltip("destination:N", title="title"),
-        alt.Tooltip("people:Q", title="Workers", format=","),
-        alt.Tooltip("original:Q", title=f"Original, {unit}", format=".2f"),
-        alt.Tooltip("synthetic:Q", title=f"Synthetic, {unit}", format=".2f"),
-    ]
 
 
 def _people_domain(document: Document) -> list[float]:
@@ -95,13 +88,8 @@ def sizes_chart(document: Document, part: str) -> alt.LayerChart:
         y=alt.Y("value:Q", title=f"Error of the average ({unit})"),
         color=colours(run_colours(document), "run"),
     )
-    about = [
-        alt.Tooltip("run:N", title="title"),
-        alt.Tooltip("size:N", title="Workers"),
-        alt.Tooltip("destinations:Q", title="Destinations", format=","),
-        alt.Tooltip("kind:N", title="What"),
-        alt.Tooltip("value:Q", title=f"In {unit}", format=".3f"),
-    ]
+    words = {"run": "title", "size": "Workers", "destinations": "Destinations", "kind": "What", "value": f"In {unit}"}
+    about = tooltip(words, destinations=",", value=".3f")
     line = base.mark_line(strokeWidth=2)
     drawn = [
         data([{"zero": 0}]).mark_rule(color=QUIET).encode(y="zero:Q"),

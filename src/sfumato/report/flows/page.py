@@ -2,6 +2,9 @@
 
 import base64
 import math
+from collections import Counter
+from collections.abc import Callable
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +14,7 @@ from sfumato.measures.flows.measures import DISTRIBUTION, UNITS, headline_measur
 from sfumato.report.charts import draw_png, draw_svg
 from sfumato.report.files import write_files
 from sfumato.report.flows.charts import PARTS, bins_chart, evaluation_of, figure_chart, figure_note, sizes_chart
-from sfumato.report.flows.sweep import can_sweep, format_delta, sweep_chart
+from sfumato.report.flows.sweep import format_delta, sweep_chart
 from sfumato.report.numbers import NumberStyle, format_unit, number_styles
 from sfumato.report.shell import render_report
 from sfumato.trials.document import Document, to_json
@@ -41,7 +44,7 @@ def charts(document: Document) -> dict[str, alt.LayerChart]:
     if document["drawn"]:
         found |= {f"sizes-{part}": sizes_chart(document, part) for part in PARTS}
         found["bins"] = bins_chart(document)
-    if can_sweep(document):
+    if len({run["epsilon"] for run in document["runs"]} - {None}) > 1:
         found |= {f"sweep-{name}": sweep_chart(document, name) for name in document["sweep"]}
     return found
 
@@ -76,7 +79,10 @@ def page(document: Document, drawn: dict[str, alt.LayerChart], drawings: dict[st
         drawn=shown,
         columns=shown or runs[:1],
         distribution=DISTRIBUTION,
-        size_styles={part: _size_style(document, part) for part in PARTS},
+        size_styles={
+            part: NumberStyle.of(unit, [row["error"] for run in runs for row in run["evaluation"]["sizes"][part]])
+            for part in PARTS
+        },
         groups=_groups(document, headline),
         headline=headline,
         paper=any(run["paper"] for run in runs),
@@ -86,20 +92,16 @@ def page(document: Document, drawn: dict[str, alt.LayerChart], drawings: dict[st
     )
 
 
-def _size_style(document: Document, part: str) -> NumberStyle:
-    rows = [row for run in document["runs"] for row in run["evaluation"]["sizes"][part]]
-    return NumberStyle.of(document["unit"], [row["error"] for row in rows])
-
-
 def _groups(document: Document, headline: tuple[str, ...]) -> list[dict[str, Any]]:
-    """The runs by what they promise, those that promise most first; in each group the best run of each measure."""
+    """The runs by what they promise, those that promise most first."""
     found: dict[tuple[float, ...], list[dict[str, Any]]] = {}
     for run in document["runs"]:
         promised = tuple(math.inf if run[name] is None else run[name] for name in ("epsilon", "delta"))
         found.setdefault(promised, []).append(run)
+    better = {name: BEST[document["measures"][name]["direction"]] for name in headline}
     return [
-        {"title": _promise(runs[0]), "rows": [_row(document, headline, run, runs) for run in runs]}
-        for _, runs in sorted(found.items(), key=lambda item: item[0])
+        {"title": _promise(runs[0]), "rows": _rows(runs, better)}
+        for _, runs in sorted(found.items(), key=itemgetter(0))
     ]
 
 
@@ -109,14 +111,16 @@ def _promise(run: dict[str, Any]) -> str:
     return f"ε = {run['epsilon']:g}" + (f", {format_delta(run['delta'])}" if run["delta"] is not None else "")
 
 
-def _row(
-    document: Document, headline: tuple[str, ...], run: dict[str, Any], rivals: list[dict[str, Any]]
-) -> dict[str, Any]:
-    best = set()
-    for name in headline:
-        better = BEST[document["measures"][name]["direction"]]
-        values = [value for one in rivals if (value := one["measures"][name]) is not None]
-        if len(rivals) > 1 and values and run["measures"][name] == better(values):
-            best.add(name)
-    alone = [one["options"] for one in rivals].count(run["options"]) == 1
-    return {"label": (alone and run["options"]) or run["label"], "run": run, "best": best}
+def _rows(runs: list[dict[str, Any]], better: dict[str, Callable[..., Any]]) -> list[dict[str, Any]]:
+    """Runs that promise the same, each with the measures in which it is the best of several."""
+    values = {name: [run["measures"][name] for run in runs if run["measures"][name] is not None] for name in better}
+    best = {name: better[name](found) for name, found in values.items() if found and len(runs) > 1}
+    options = Counter(run["options"] for run in runs)
+    return [
+        {
+            "label": (options[run["options"]] == 1 and run["options"]) or run["label"],
+            "run": run,
+            "best": [name for name, value in best.items() if run["measures"][name] == value],
+        }
+        for run in runs
+    ]

@@ -14,11 +14,6 @@ SYMBOLS = ("circle", "square", "triangle-up", "diamond", "cross")
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
 
 
-def can_sweep(document: Document) -> bool:
-    """Whether there are runs at different values of epsilon."""
-    return len({run["epsilon"] for run in document["runs"]} - {None}) > 1
-
-
 def sweep_chart(document: Document, name: str) -> alt.LayerChart:
     """A line for each choice of options and delta, the paper's setting ringed."""
     measure = document["measures"][name]

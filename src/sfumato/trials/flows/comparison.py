@@ -40,7 +40,7 @@ class Run:
 
     def summary(self) -> tuple[dict[str, float], dict[str, Interval]]:
         """The mean of every measure over the repetitions, and intervals where there are several."""
-        return summarize([{name: found.value for name, found in one.measurements.items()} for one in self.evaluations])
+        return summarize([one.measurements for one in self.evaluations])
 
     def spec(self) -> dict[str, Any]:
         """The run as a document says it; its evaluation is that of the first repetition."""

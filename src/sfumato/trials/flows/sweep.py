@@ -44,10 +44,14 @@ class Option:
 
 @dataclass(frozen=True, kw_only=True)
 class Sweep:
-    """Options at several promises; `regions` are columns of the places, the finest first."""
+    """Options at several promises; `regions` are columns of the places, the finest first.
+
+    What is made is evaluated in `unit`, with commutes below `short` of them as the short ones.
+    """
 
     radius: float = USUAL_RADIUS
     unit: str = "mi"
+    short: float | None = None
     regions: tuple[str, ...] = ()
     distances: DistanceHistogram | None = None
     epsilons: tuple[float, ...] = EPSILONS
@@ -85,35 +89,24 @@ class Sweep:
         first = [(plain, epsilon, delta) for delta in self.deltas for epsilon in self.epsilons]
         return first + [(option, epsilon, self.deltas[0]) for option in others for epsilon in self.epsilons]
 
-    def runs(self, flows: Flows, short: float | None = None) -> Iterator[Run]:
+    def runs(self, flows: Flows) -> Iterator[Run]:
         """Try every setting."""
         for option, epsilon, delta in self.settings():
             promise = Promise(epsilon=epsilon, delta=delta, rule=option.rule)
             synthesizer = Synthesizer(promise=promise, domain=option.domain, prior=option.prior)
             paper = (epsilon, delta) == PAPER and option.prior.keep == PAPER_KEEP
-            yield self.run(flows, synthesizer, label_of(option, epsilon, delta), option.name, short, paper=paper)
+            yield self.run(flows, synthesizer, label_of(option, epsilon, delta), options=option.name, paper=paper)
 
-    def run(
-        self,
-        flows: Flows,
-        synthesizer: Synthesizer,
-        label: str,
-        options: str,
-        short: float | None = None,
-        *,
-        paper: bool = False,
-    ) -> Run:
+    def run(self, flows: Flows, synthesizer: Synthesizer, label: str, **about: Any) -> Run:
         """Try one setting; one that cannot keep its promise is handed back as refused."""
-        promise, reach = synthesizer.promise, synthesizer.domain.reach
-        about: dict[str, Any] = {"label": label, "epsilon": promise.epsilon, "delta": promise.delta}
+        about |= {"epsilon": synthesizer.promise.epsilon, "delta": synthesizer.promise.delta}
         try:
             drawn = [synthesizer.synthesize(flows, SimulatedSource(seed)).flows for seed in self.seeds]
         except UnsatisfiableError as error:
-            return Run(**about, refused=str(error))
-        evaluations = [
-            evaluate(flows, one, regions=self.regions, short=short, unit=self.unit, within=reach) for one in drawn
-        ]
-        return Run(**about, options=options, paper=paper, evaluations=evaluations)
+            return Run(label=label, refused=str(error), **about)
+        scope: dict[str, Any] = {"regions": self.regions, "short": self.short, "unit": self.unit}
+        evaluations = [evaluate(flows, one, within=synthesizer.domain.reach, **scope) for one in drawn]
+        return Run(label=label, evaluations=evaluations, **about)
 
     def figures(self) -> Sequence[str]:
         """The runs to draw as the paper does: the whole domain and the smaller one, at the paper's ε for drawing."""

@@ -8,7 +8,8 @@ from pathlib import Path
 from sfumato.data.flows import Flows
 from sfumato.data.formats import require_format
 from sfumato.mechanisms.noise import SystemSource
-from sfumato.methods.flows.synthesis import Progress, Synthesis, Synthesizer
+from sfumato.methods.flows.plan import Progress
+from sfumato.methods.flows.synthesis import Synthesis, Synthesizer
 from sfumato.privacy.ledger import Ledger
 from sfumato.publish.publication import Publication
 from sfumato.release import FlowRelease, Provenance

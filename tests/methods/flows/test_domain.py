@@ -196,7 +196,7 @@ def test_a_region_without_density_beyond_the_radius_has_all_places_alike(density
 def test_near_places_stay_and_outside_stays_outside() -> None:
     for beyond in (OUTSIDE, "town"):
         resolution = Resolution.build(ROAD, Prior(), 3.0, beyond)
-        near = resolution.place(resolution.position[[0, 1, 2]], np.zeros(3, dtype=int), SimulatedSource(1))
+        near = resolution.place(resolution.index.position[[0, 1, 2]], np.zeros(3, dtype=int), SimulatedSource(1))
         assert near.tolist() == [0, 1, 2]
     resolution = Resolution.build(ROAD, Prior(), 3.0, OUTSIDE)
     assert resolution.place(np.array([6, 0, 6]), np.zeros(3, dtype=int), SimulatedSource(1)).tolist() == [6, 0, 6]

@@ -52,8 +52,8 @@ def test_as_many_people_go_to_every_destination_as_before(name: str, flows: Flow
         assert made.flows.people.tolist() == flows.people.tolist()
         assert made.flows.places is flows.places
         assert sum(made.terms.values()) == pytest.approx(OPTIONS[name].promise.epsilon)
-        assert (made.plan.least > 0).all()
-        assert (made.plan.least <= made.plan.most).all()
+        assert (made.plan.min_prior > 0).all()
+        assert (made.plan.min_prior <= made.plan.max_prior).all()
         assert made.flows.inside.all() == (name != "radius")
 
 

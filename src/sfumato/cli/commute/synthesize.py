@@ -86,7 +86,7 @@ def _about(made: Synthesis, folder: Path, data_set: str) -> dict[str, Any]:
         "sentence": made.claim.sentence(),
         "assumptions": list(made.claim.assumptions),
         "epsilon_made_of": made.terms,
-        "prior": {"least": float(made.plan.least.min()), "most": float(made.plan.most.max())},
+        "prior": {"least": float(made.plan.min_prior.min()), "most": float(made.plan.max_prior.max())},
         "drawn_from_data": made.plan.from_data,
     }
 

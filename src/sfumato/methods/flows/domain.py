@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,8 +69,8 @@ class Domain:
     def resolution_of(self, people: NDArray[np.int64]) -> NDArray[np.int64]:
         """Which resolution destinations of these numbers of people use."""
         chosen = np.zeros(len(people), dtype=np.int64)
-        for number, (most, _) in reversed(list(enumerate(sorted(self.coarse), start=1))):
-            chosen[people <= most] = number
+        for number, (max_people, _) in reversed(list(enumerate(sorted(self.coarse), start=1))):
+            chosen[people <= max_people] = number
         return chosen
 
 
@@ -92,28 +92,24 @@ class Resolution:
     partition: Partition
     outside: bool
     index: PlaceIndex
-    position: NDArray[np.int64]
     centres: NDArray[np.float64]
     region_start: NDArray[np.int64]
     density: NDArray[np.float64] | None = None
 
-    @staticmethod
+    @classmethod
     def build(
-        places: Places, prior: Prior, radius: float, beyond: str, density: NDArray[np.float64] | None = None
-    ) -> Resolution:
+        cls, places: Places, prior: Prior, radius: float, beyond: str, density: NDArray[np.float64] | None = None
+    ) -> Self:
         """Prepare to look at the places in this way."""
         outside = beyond == OUTSIDE
         everywhere = Partition(np.zeros(len(places), dtype=np.int32), (OUTSIDE,))
         partition = everywhere if outside else places.partition(beyond)
         near = radius > 0 and (radius < EVERYWHERE or bool(prior.edges))
         index = PlaceIndex.build(places, prior.class_of(places), partition.codes, near=near)
-        codes = partition.codes[index.order]
-        start = np.searchsorted(codes, np.arange(len(partition.labels) + 1))
+        start = np.searchsorted(partition.codes[index.order], np.arange(len(partition.labels) + 1))
         centres = np.add.reduceat(index.points, start[:-1]) / np.diff(start)[:, None]
         centres /= np.linalg.norm(centres, axis=1)[:, None]
-        return Resolution(
-            places, prior, radius, partition, outside, index, index.position, centres, start.astype(np.int64), density
-        )
+        return cls(places, prior, radius, partition, outside, index, centres, start, density)
 
     @property
     def levels(self) -> int:
@@ -122,9 +118,8 @@ class Resolution:
 
     def view(self, destination: int) -> View:
         """What a destination, a place by its number, sees."""
-        if not self.prior.edges and self.radius in (0.0, EVERYWHERE):
-            return self._common_view
-        return self._view(destination)
+        is_common = not self.prior.edges and self.radius in (0.0, EVERYWHERE)
+        return self._common_view if is_common else self._view(destination)
 
     @cached_property
     def _common_view(self) -> View:
@@ -134,15 +129,10 @@ class Resolution:
     def _view(self, destination: int) -> View:
         point = self.places.points[destination]
         k, rings, classes = len(self.places), self.prior.rings, self.prior.classes
-        edges = self.prior.edges if self.radius > 0 else ()
-        inner = [edge for edge in edges if edge < self.radius]
-        start, ring, kind = (
-            self.index.rings(point, chords([*inner, *([self.radius] if self.radius < EVERYWHERE else [])]))
-            if self.radius > 0
-            else (np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64), np.zeros(1, dtype=np.int64))
-        )
-        far = ring > len(inner) if self.radius < EVERYWHERE else np.zeros(len(ring), dtype=np.bool_)
-        end = np.append(start[1:], k)
+        inner = [edge for edge in self.prior.edges if edge < self.radius]
+        limits = [*inner, self.radius] if self.radius < EVERYWHERE else inner
+        start, ring, kind = self.index.rings(point, chords(limits))
+        far, end = ring > len(inner), np.append(start[1:], k)
         base, count, level = start[~far], (end - start)[~far], (ring * classes + kind)[~far]
         units = self._far_units(start[far], end[far])
         if len(units):
@@ -158,8 +148,6 @@ class Resolution:
         """The regions that have a place in these runs; "outside" is there whether or not a place is."""
         if self.outside:
             return np.zeros(int(self.radius < EVERYWHERE), dtype=np.int64)
-        if not len(start):
-            return np.empty(0, dtype=np.int64)
         change = np.zeros(len(self.partition.labels) + 1, dtype=np.int64)
         np.add.at(change, np.searchsorted(self.region_start, start, side="right") - 1, 1)
         np.add.at(change, np.searchsorted(self.region_start, end - 1, side="right"), -1)
@@ -168,7 +156,7 @@ class Resolution:
     def units_of(self, origins: NDArray[np.integer], view: View) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The unit and level of each origin (a place by its number, or the number of places for outside), rising."""
         segments = view.segments
-        return _units(origins, self.position, self.partition.codes, segments.base, segments.size, segments.level)
+        return _units(origins, self.index.position, self.partition.codes, segments.base, segments.size, segments.level)
 
     def place(self, units: NDArray[np.int64], destinations: NDArray[np.integer], source: Source) -> NDArray[np.int64]:
         """The origin of each drawn unit: a region becomes a place in it, by a public density, beyond the radius."""
@@ -213,10 +201,7 @@ class Resolution:
         return weights, np.concatenate(([0.0], np.cumsum(weights)))
 
     def _apart(self, positions: NDArray[np.int64], destinations: NDArray[np.integer]) -> NDArray[np.float64]:
-        apart: NDArray[np.float64] = np.linalg.norm(
-            self.index.points[positions] - self.places.points[destinations], axis=1
-        )
-        return apart
+        return np.asarray(np.linalg.norm(self.index.points[positions] - self.places.points[destinations], axis=1))
 
 
 @compiled

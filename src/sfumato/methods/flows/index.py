@@ -4,10 +4,10 @@ Seen from a destination, all places fall into rings of distance. Whole balls lie
 told apart without looking at them; only leaves on a border are looked at place by place.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,48 +30,32 @@ class PlaceIndex:
     balls: NDArray[np.float64]
     first_ball: NDArray[np.int64]
 
-    @property
+    @cached_property
     def position(self) -> NDArray[np.int64]:
         """Where each place stands in the order."""
         position = np.empty(len(self.order), dtype=np.int64)
         position[self.order] = np.arange(len(self.order))
         return position
 
-    @staticmethod
+    @classmethod
     def build(
-        places: Places, kinds: NDArray[np.integer], grouped: NDArray[np.integer], *, near: bool = True
-    ) -> PlaceIndex:
+        cls, places: Places, kinds: NDArray[np.integer], grouped: NDArray[np.integer], *, near: bool = True
+    ) -> Self:
         """Index the places; those of one group, and within it of one kind, stand together.
 
-        Without `near`, neighbours are not kept together, and all places lie in one ring.
+        Without `near`, neighbours are not kept together, and all places lie in the last ring.
         """
-        if not near:
-            return PlaceIndex._plain(places, kinds, grouped)
-        order = np.lexsort((_curve(places), kinds, grouped))
-        points = np.ascontiguousarray(places.points[order])
-        balls, first, size = [], [0], LEAF
-        while True:
+        order = np.lexsort((_curve(places), kinds, grouped) if near else (kinds, grouped))
+        points, in_order = np.ascontiguousarray(places.points[order]), kinds[order].astype(np.int64)
+        balls, first, size = [np.empty((0, 4))], [0], LEAF
+        while near:
             starts = np.arange(0, len(points), size)
             balls.append(_balls_around(points, starts))
             first.append(first[-1] + len(starts))
-            if len(starts) <= FAN:
-                break
+            near = len(starts) > FAN
             size *= FAN
-        return PlaceIndex(
-            order.astype(np.int64),
-            points,
-            *_sorted(kinds, order),
-            np.concatenate(balls),
-            np.array(first, dtype=np.int64),
-        )
-
-    @staticmethod
-    def _plain(places: Places, kinds: NDArray[np.integer], grouped: NDArray[np.integer]) -> PlaceIndex:
-        alike = not (np.ptp(kinds) or np.ptp(grouped))
-        order = np.arange(len(places)) if alike else np.lexsort((kinds, grouped))
-        points = places.points if alike else places.points[order]
-        none = np.empty((0, 4)), np.zeros(1, dtype=np.int64)
-        return PlaceIndex(order, points, *_sorted(kinds, order), *none)
+        changes = np.flatnonzero(np.diff(in_order)) + 1
+        return cls(order, points, in_order, changes, np.concatenate(balls), np.array(first, dtype=np.int64))
 
     def rings(
         self, centre: NDArray[np.float64], edges: NDArray[np.float64]
@@ -80,16 +64,10 @@ class PlaceIndex:
 
         Ring r lies beyond r of the edges, which are chords.
         """
-        starts = rings = np.zeros(1, dtype=np.int64)
-        if len(edges):
+        starts, rings = np.zeros(1, dtype=np.int64), np.full(1, len(edges))
+        if len(edges) and len(self.balls):
             starts, rings = _walk(centre, edges, self.points, self.balls, self.first_ball)
         return _split(starts, rings, self.kinds, self.changes)
-
-
-def _sorted(kinds: NDArray[np.integer], order: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The kinds in this order, and where they change."""
-    found = kinds[order].astype(np.int64)
-    return found, np.flatnonzero(np.diff(found)) + 1
 
 
 def chords(kilometres: Sequence[float]) -> NDArray[np.float64]:
@@ -118,14 +96,6 @@ def _balls_around(points: NDArray[np.float64], starts: NDArray[np.int64]) -> NDA
 
 
 @compiled
-def _ring(distance: float, edges: np.ndarray) -> int:
-    ring = 0
-    while ring < len(edges) and distance > edges[ring]:
-        ring += 1
-    return ring
-
-
-@compiled
 def _apart(one: np.ndarray, x: float, y: float, z: float) -> float:
     return float(((one[0] - x) ** 2 + (one[1] - y) ** 2 + (one[2] - z) ** 2) ** 0.5)
 
@@ -147,12 +117,12 @@ def _walk(
         level, node = stack[held, 0], stack[held, 1]
         ball = balls[first[level] + node]
         middle = _apart(centre, ball[0], ball[1], ball[2])
-        ring = _ring(middle - ball[3], edges)
+        ring = np.searchsorted(edges, middle - ball[3])
         span = LEAF * FAN**level
         low = node * span
         if size + LEAF > len(starts):
             starts, rings = np.append(starts, starts), np.append(rings, rings)
-        if ring == _ring(middle + ball[3], edges):
+        if ring == np.searchsorted(edges, middle + ball[3]):
             if size == 0 or rings[size - 1] != ring:
                 starts[size], rings[size] = low, ring
                 size += 1
@@ -163,7 +133,7 @@ def _walk(
                 held += 1
         else:
             for i in range(low, min(len(points), low + span)):
-                ring = _ring(_apart(centre, points[i, 0], points[i, 1], points[i, 2]), edges)
+                ring = np.searchsorted(edges, _apart(centre, points[i, 0], points[i, 1], points[i, 2]))
                 if size == 0 or rings[size - 1] != ring:
                     starts[size], rings[size] = i, ring
                     size += 1
@@ -175,8 +145,7 @@ def _split(
     starts: np.ndarray, rings: np.ndarray, kinds: np.ndarray, changes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The runs cut where the kind of place changes."""
-    most = len(starts) + len(changes)
-    cut, ring, kind = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64)
+    cut, ring, kind = np.empty((3, len(starts) + len(changes)), dtype=np.int64)
     size, change = 0, 0
     for run in range(len(starts)):
         end = starts[run + 1] if run + 1 < len(starts) else len(kinds)

@@ -4,12 +4,11 @@ A plan is a function of public things alone: the places, the destinations and ho
 promise, the domain and the prior. For every destination it has a prior that keeps the promise.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import log
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,14 +23,16 @@ from sfumato.methods.flows.prior import Prior
 
 BATCH = 1024
 
+Progress = Callable[[int, int], None]
+
 
 @dataclass(frozen=True, eq=False)
 class SynthesisPlan:
     """For every destination how it sees the places, the scale of its prior, and what that prior comes to.
 
-    `shrinking`, `kept`, `least`, `most` and `mass` are, by destination: the factor that dropping costs, the smallest
-    chance of keeping an empty place, the smallest and largest prior of a place in people, and the prior of all kept
-    places together as it is expected.
+    `shrinking`, `kept`, `min_prior`, `max_prior` and `mass` are, by destination: the factor that dropping costs, the
+    smallest chance of keeping an empty place, the smallest and largest prior of a place in people, and the prior of
+    all kept places together as it is expected.
     """
 
     promise: Promise
@@ -42,12 +43,13 @@ class SynthesisPlan:
     scales: NDArray[np.float64]
     shrinking: NDArray[np.float64]
     kept: NDArray[np.float64]
-    least: NDArray[np.float64]
-    most: NDArray[np.float64]
+    min_prior: NDArray[np.float64]
+    max_prior: NDArray[np.float64]
     mass: NDArray[np.float64]
 
-    @staticmethod
+    @classmethod
     def make(
+        cls,
         promise: Promise,
         domain: Domain,
         prior: Prior,
@@ -56,27 +58,18 @@ class SynthesisPlan:
         people: NDArray[np.int64],
         *,
         density: NDArray[np.float64] | None = None,
-        progress: Callable[[int, int], None] | None = None,
-    ) -> SynthesisPlan:
+        progress: Progress | None = None,
+    ) -> Self:
         """Calibrate the prior of every destination; raises if there is one for which none keeps the promise."""
         shape = prior.shape()
         calibration = Calibration(promise, shape)
         resolutions, which = domain.resolutions(places, prior, density), domain.resolution_of(people)
-        scales, (shrinking, kept, least, most, mass) = np.empty(len(people)), np.empty((5, len(people)))
-        done = 0
-        for resolution, batch in _batches(resolutions, which):
+        scales, extents = np.empty(len(people)), np.empty((5, len(people)))
+        for resolution, batch in batches(resolutions, which, progress):
             counts = np.stack([resolution.view(int(place)).counts for place in destinations[batch]])  # proof: view
             scales[batch] = calibration.scales(people[batch], counts)
-            found = _extents(scales[batch], people[batch], counts, shape.weights, shape.keep)
-            shrinking[batch], kept[batch], least[batch], most[batch], mass[batch] = found
-            done += len(batch)
-            if progress:
-                progress(done, len(people))
-        return SynthesisPlan(promise, shape, resolutions, which, people, scales, shrinking, kept, least, most, mass)
-
-    def batches(self) -> Iterator[tuple[Resolution, NDArray[np.int64]]]:
-        """The destinations of each resolution, not too many at once."""
-        return _batches(self.resolutions, self.which)
+            extents[:, batch] = _extents(scales[batch], people[batch], counts, shape.weights, shape.keep)
+        return cls(promise, shape, resolutions, which, people, scales, *extents)
 
     @property
     def terms(self) -> dict[str, float]:
@@ -102,7 +95,7 @@ class SynthesisPlan:
 def _extents(
     scales: np.ndarray, people: np.ndarray, counts: np.ndarray, weights: np.ndarray, keep: np.ndarray
 ) -> np.ndarray:
-    """For each destination: shrinking, kept, least, most and mass, as `SynthesisPlan` has them."""
+    """For each destination: shrinking, kept, min_prior, max_prior and mass, as `SynthesisPlan` has them."""
     found = np.zeros((5, len(scales)))
     found[1:3] = np.inf
     for d in range(len(scales)):
@@ -117,10 +110,15 @@ def _extents(
     return found
 
 
-def _batches(
-    resolutions: Sequence[Resolution], which: NDArray[np.int64]
+def batches(
+    resolutions: Sequence[Resolution], which: NDArray[np.int64], progress: Progress | None = None
 ) -> Iterator[tuple[Resolution, NDArray[np.int64]]]:
+    """The destinations of each resolution, not too many at once; tells how many are done and how many there are."""
+    done = 0
     for number, resolution in enumerate(resolutions):
         mine = np.flatnonzero(which == number)
         for start in range(0, len(mine), BATCH):
             yield resolution, mine[start : start + BATCH]
+            done += len(mine[start : start + BATCH])
+            if progress:
+                progress(done, len(which))

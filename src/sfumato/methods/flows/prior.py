@@ -43,8 +43,7 @@ class DistanceHistogram:
         """People per kilometre of distance beside where they are densest, at least `floor`, for each ring."""
         widths = np.diff((0.0, *self.edges))
         dense = np.append(np.array(self.shares[:-1]) / widths, 0.0)
-        likeness: NDArray[np.float64] = np.maximum(dense / dense.max(), floor)
-        return likeness
+        return np.asarray(np.maximum(dense / dense.max(), floor))
 
     @staticmethod
     def read(source: Any, unit: str) -> DistanceHistogram:
@@ -89,8 +88,7 @@ class Prior:
     def __post_init__(self) -> None:
         for name in ("floor", "keep"):
             if not MIN_KEEP <= getattr(self, name) <= 1:
-                least = f"{MIN_KEEP:.1g}"
-                raise ParameterError(f"{name} is {getattr(self, name):g}; expected a number from {least} to 1")
+                raise ParameterError(f"{name} is {getattr(self, name):g}; expected a number from {MIN_KEEP:.1g} to 1")
         if self.distances is None and (self.by_distance or self.keep < 1):
             object.__setattr__(self, "distances", USUAL)
 
@@ -126,8 +124,7 @@ class Prior:
         check_weights(self.weights, places, "the prior")
         with np.errstate(divide="ignore", over="ignore"):
             halvings = np.floor(np.log2(self.weights.max() / self.weights))
-        classes: NDArray[np.int64] = np.clip(halvings, 0, CLASSES - 1).astype(np.int64)
-        return classes
+        return np.asarray(np.clip(halvings, 0, CLASSES - 1).astype(np.int64))
 
     def shape(self) -> PriorShape:
         """The weights of all levels, and how they are kept: those of places, then those of coarser units."""

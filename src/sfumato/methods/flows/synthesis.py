@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import exp
 from typing import Any
@@ -17,11 +16,9 @@ from sfumato.mechanisms.dirichlet.rejection import Thresholds, is_good
 from sfumato.mechanisms.dirichlet.urn import People
 from sfumato.mechanisms.noise import Source, SystemSource
 from sfumato.methods.flows.domain import EVERYWHERE, Domain, Resolution
-from sfumato.methods.flows.plan import SynthesisPlan
+from sfumato.methods.flows.plan import Progress, SynthesisPlan, batches
 from sfumato.methods.flows.prior import Prior, check_weights
 from sfumato.privacy.claims import ApproximateDP, Claim, NoGuarantee, ProbabilisticDP, PureDP
-
-Progress = Callable[[int, int], None]
 
 ASSUMPTIONS = (
     "every person is counted once, with one origin and one destination; someone counted k times is promised k times "
@@ -133,43 +130,30 @@ class Prepared:
 
     def draw(self, source: Source, progress: Progress | None = None) -> Synthesis:
         """Draw the flows."""
-        flows, drawing = self.flows, _Drawing(self.plan, self.flows, source)
-        origins = np.empty(flows.total, dtype=np.int64)
-        person = np.concatenate(([0], np.cumsum(flows.people)))
-        done = 0
-        for resolution, batch in self.plan.batches():
-            drawn = np.concatenate([drawing.units(int(d), resolution) for d in batch])
-            goes_to = np.repeat(flows.destinations[batch], flows.people[batch])
-            people = np.concatenate([np.arange(person[d], person[d + 1]) for d in batch])
-            origins[people] = resolution.place(drawn, goes_to, source)  # proof: placed
-            done += len(batch)
-            if progress:
-                progress(done, len(flows))
-        synthetic = Flows.of_pairs(
-            flows.places, np.repeat(flows.destinations, flows.people), origins, np.ones(flows.total, dtype=np.int64)
-        )
+        flows, plan, urn, rejected = self.flows, self.plan, Urn(source, self.plan.shape.keep), 0
+        goes_to, comes_from = [], []
+        for resolution, batch in batches(plan.resolutions, plan.which, progress):
+            draws = [self._draw_units(int(d), resolution, urn) for d in batch]
+            rejected += sum(again for _, again in draws)
+            units = np.concatenate([units for units, _ in draws])
+            goes_to.append(np.repeat(flows.destinations[batch], flows.people[batch]))
+            comes_from.append(resolution.place(units, goes_to[-1], source))  # proof: placed
+        everyone = np.ones(flows.total, dtype=np.int64)
+        synthetic = Flows.of_pairs(flows.places, np.concatenate(goes_to), np.concatenate(comes_from), everyone)
         claim = self.synthesizer.claim if source.protects else NoGuarantee(reason="seeded")
-        return Synthesis(flows=synthetic, claim=claim, plan=self.plan, rejected=drawing.rejected)
+        return Synthesis(flows=synthetic, claim=claim, plan=plan, rejected=rejected)
 
-
-class _Drawing:
-    """The urn at work, one destination after another."""
-
-    def __init__(self, plan: SynthesisPlan, flows: Flows, source: Source) -> None:
-        self.plan, self.flows, self.urn = plan, flows, Urn(source, plan.shape.keep)
-        self.growth, self.rejected = exp(plan.promise.synthesis), 0
-
-    def units(self, d: int, resolution: Resolution) -> NDArray[np.int64]:
-        """The units drawn for a destination."""
-        flows, plan, n = self.flows, self.plan, int(self.flows.people[d])
+    def _draw_units(self, d: int, resolution: Resolution, urn: Urn) -> tuple[NDArray[np.int64], int]:
+        """The units drawn for a destination, and how often they were drawn again."""
+        flows, plan, rejected = self.flows, self.plan, 0
         masses, view = plan.shape.masses(float(plan.scales[d])), resolution.view(int(flows.destinations[d]))
         pairs = slice(flows.start[d], flows.start[d + 1])
         origins = np.repeat(flows.origins[pairs], flows.counts[pairs])
         units, levels = resolution.units_of(origins, view)  # proof: units
         people = People(units, levels)
-        limits = Thresholds(masses / UNIT, plan.shape.keep, self.growth, float(plan.shrinking[d]))
+        limits = Thresholds(masses / UNIT, plan.shape.keep, exp(plan.promise.synthesis), float(plan.shrinking[d]))
         while True:
-            drawn = self.urn.draw(units, levels, n, view.segments, masses)  # proof: drawn
+            drawn = urn.draw(units, levels, int(flows.people[d]), view.segments, masses)  # proof: drawn
             if not plan.promise.reject or is_good(people, drawn, limits):
-                return drawn.places
-            self.rejected += 1
+                return drawn.places, rejected
+            rejected += 1

@@ -36,6 +36,8 @@ const points = {
 };
 const OUTSIDE = points.count;
 
+const largest = (values) => values.reduce((most, value) => Math.max(most, Math.abs(value)), 1);
+
 function distance(one, other) {
   const [low, high] = [one, other].map((i) => (points.latitude[i] + given.centre[1]) * RADIANS);
   const across = Math.sin(((points.longitude[one] - points.longitude[other]) * RADIANS) / 2);
@@ -44,40 +46,24 @@ function distance(one, other) {
   return (2 * EARTH_RADIUS * Math.asin(Math.min(1, Math.sqrt(square)))) / given.kilometres;
 }
 
-// Each shape: its rings as [first corner, end], the point it stands for (or -1) and its bounds.
+// Each shape: the point it stands for (or -1), its corners, and the path around them on the flat map.
 function readShapes(raw) {
   const { x, y } = project(raw);
   const [rings, corners, owners] = [raw.rings, raw.corners, raw.points].map(unpack);
   let ring = 0, corner = 0;
   return Array.from(rings, (count, i) => {
-    const shape = { point: owners[i], x, y, rings: [], left: Infinity, right: -Infinity, top: Infinity, bottom: -Infinity };
+    const path = new Path2D(), first = corner;
     for (const end = ring + count; ring < end; ring++) {
-      shape.rings.push([corner, corner + corners[ring]]);
-      for (const last = corner + corners[ring]; corner < last; corner++) {
-        shape.left = Math.min(shape.left, x[corner]);
-        shape.right = Math.max(shape.right, x[corner]);
-        shape.top = Math.min(shape.top, y[corner]);
-        shape.bottom = Math.max(shape.bottom, y[corner]);
-      }
+      path.moveTo(x[corner], y[corner]);
+      for (const last = corner + corners[ring]; corner < last; corner++) path.lineTo(x[corner], y[corner]);
+      path.closePath();
     }
-    return shape;
+    return { point: owners[i], path, x: x.subarray(first, corner), y: y.subarray(first, corner) };
   });
 }
 const shapes = given.outlines ? readShapes(given.outlines) : [];
-
-function isInside(shape, x, y) {
-  if (x < shape.left || x > shape.right || y < shape.top || y > shape.bottom) return false;
-  let inside = false;
-  for (const [first, end] of shape.rings) {
-    for (let i = first, j = end - 1; i < end; j = i++) {
-      const crosses = shape.y[i] > y !== shape.y[j] > y;
-      if (crosses && x < ((shape.x[j] - shape.x[i]) * (y - shape.y[i])) / (shape.y[j] - shape.y[i]) + shape.x[i]) {
-        inside = !inside;
-      }
-    }
-  }
-  return inside;
-}
+const flatMap = document.createElement("canvas").getContext("2d");
+const isInside = (shape, x, y) => flatMap.isPointInPath(shape.path, x, y, "evenodd");
 
 // Destination number i owns the pairs start[i] to start[i + 1], in the order of origins.
 function indexFlows(flows) {
@@ -130,23 +116,20 @@ function differenceOf(one, other) {
   return indexFlows(flows);
 }
 
-let difference = null;
-function flowsOf(mode) {
-  if (mode !== "difference") return copies[mode];
-  difference ??= differenceOf(copies.synthetic, copies.original);
-  return difference;
-}
-
-// How large a destination is for the eye: in a difference, the larger of its two numbers.
-function sizeOf(mode, point) {
-  if (mode !== "difference") return peopleAt(copies[mode], point);
-  return Math.max(peopleAt(copies.synthetic, point), peopleAt(copies.original, point));
-}
-
 const NOWHERE = -1;
 
 // What the reader asked for.
 const state = { mode: "synthetic", chosen: NOWHERE, leastPeople: 1, leastFlow: 1, reach: 3 };
 
-const shows = (point) => point === state.chosen || sizeOf(state.mode, point) >= state.leastPeople;
-const goesSomewhere = (point) => sizeOf(state.mode, point) > 0;
+const isDifference = () => state.mode === "difference";
+let difference = null;
+const shownFlows = () => copies[state.mode] ?? (difference ??= differenceOf(copies.synthetic, copies.original));
+// What is compared; without a difference, one copy with itself.
+const sides = () => (isDifference() ? [copies.synthetic, copies.original] : [copies[state.mode], copies[state.mode]]);
+// How large a destination is for the eye: in a difference, the larger of its two numbers.
+function sizeOf(point) {
+  const [one, other] = sides();
+  return Math.max(peopleAt(one, point), peopleAt(other, point));
+}
+const shows = (point) => point === state.chosen || sizeOf(point) >= state.leastPeople;
+const goesSomewhere = (point) => sizeOf(point) > 0;

@@ -38,15 +38,13 @@ function walk(cells, across, x, y, dx, dy, people) {
   }
 }
 
-const nextFrame = () => new Promise((done) => setTimeout(done));
-
 // Runs a job in slices; false if it was given up because another has begun.
 async function inSlices(size, isStale, work) {
   let until = performance.now() + SLICE;
   for (let i = 0; i < size; i++) {
     work(i);
     if (performance.now() < until) continue;
-    await nextFrame();
+    await new Promise((done) => setTimeout(done));
     if (isStale()) return false;
     until = performance.now() + SLICE;
   }
@@ -70,8 +68,7 @@ async function sumLines({ flows, place, across, down, least, shows, isStale }) {
 
 // Colours by the logarithm of people, so that one person is seen beside a thousand. Fewer people are striped.
 async function colourCells(cells, across, down, ramps, isStale) {
-  let most = 1;
-  for (let i = 0; i < cells.length; i++) most = Math.max(most, Math.abs(cells[i]));
+  const most = largest(cells);
   const image = new ImageData(across, down);
   const colours = new Uint32Array(image.data.buffer);
   const unit = 255 / Math.log1p(most);

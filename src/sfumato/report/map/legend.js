@@ -1,9 +1,7 @@
 // What colours, sizes and lengths on the map mean.
 
 function showLegend(most = 1) {
-  const kind = state.mode === "difference" ? "difference" : "people";
-  const parts = state.chosen === NOWHERE ? densityLegend(kind, most) : originLegend(kind);
-  element("legend").replaceChildren(...parts);
+  element("legend").replaceChildren(...(state.chosen === NOWHERE ? densityLegend(most) : originLegend()));
 }
 
 const key = (...parts) => make("div", { class: "key" }, ...parts);
@@ -30,18 +28,18 @@ function ticks(most) {
   return made;
 }
 
-function densityLegend(kind, most) {
-  const ramps = rampsOf(state.mode);
+function densityLegend(most) {
+  const ramps = shownRamps();
   const line = (text, ...ramp) => key(make("div", { class: "ramp" }, swatch(...ramp), ticks(most)), text);
   const what = "People whose straight line passes here";
-  if (kind === "people") return [make("b", {}, what), line("", ramps.more)];
+  if (!isDifference()) return [make("b", {}, what), line("", ramps.more)];
   return [
     make("b", {}, "Synthetic less original"), make("div", {}, what),
     line("+ more", ramps.more), line("− fewer, striped", ramps.fewer, ramps.faint),
   ];
 }
 
-function originLegend(kind) {
+function originLegend() {
   const most = origins[0]?.size ?? 1;
   const sizes = [...new Set([most, Math.round(most / 4), Math.round(most / 16)].map(roundDown))].filter((size) => size > 0);
   const circle = (size, name) => {
@@ -49,9 +47,9 @@ function originLegend(kind) {
     made.style.width = made.style.height = `${2 * radiusOf(size)}px`;
     return made;
   };
-  const row = key(...sizes.flatMap((size) => [circle(size, kind === "people" ? "people" : "more"), whole.format(size)]));
+  const row = key(...sizes.flatMap((size) => [circle(size, isDifference() ? "more" : "people"), whole.format(size)]));
   const target = key(make("i", { class: "diamond", "aria-hidden": "true" }), "destination");
-  if (kind === "people") return [make("b", {}, "People by origin"), row, target];
+  if (!isDifference()) return [make("b", {}, "People by origin"), row, target];
   const cue = key(circle(most / 8, "more"), "+ more", circle(most / 8, "fewer"), "− fewer, hollow");
   return [make("b", {}, "Synthetic less original"), row, cue, target];
 }

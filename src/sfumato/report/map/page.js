@@ -21,8 +21,7 @@ function rememberInAddress() {
   const said = new URLSearchParams();
   if (state.chosen !== NOWHERE) said.set("to", points.names[state.chosen]);
   if (state.mode !== "synthetic") said.set("show", state.mode);
-  const wanted = String(said);
-  if (wanted !== location.hash.slice(1)) location.hash = wanted;
+  if (String(said) !== location.hash.slice(1)) location.hash = said;
 }
 
 function readAddress() {
@@ -42,12 +41,12 @@ function offerModes() {
   const holder = element("modes");
   holder.hidden = modes().length === 1;
   for (const mode of holder.hidden ? [] : modes()) {
-    const radio = make("input", { type: "radio", name: "mode", value: mode, checked: mode === state.mode && "" });
-    radio.addEventListener("change", () => {
+    const onchange = () => {
       state.mode = mode;
       rememberInAddress();
       refresh();
-    });
+    };
+    const radio = make("input", { type: "radio", name: "mode", value: mode, checked: mode === state.mode && "", onchange });
     holder.append(make("label", {}, radio, make("span", {}, NAMES[mode])));
   }
 }
@@ -56,11 +55,11 @@ function offerModes() {
 function limitsUpTo(most) {
   const limits = [];
   for (let unit = 1; unit <= most; unit *= 10) limits.push(...[1, 2, 3, 5].map((step) => step * unit));
-  return limits.filter((limit) => limit <= Math.max(most, 1));
+  return limits.filter((limit) => limit <= most);
 }
 
-function offerLimits(id, most, key) {
-  const slider = element(id), limits = limitsUpTo(most);
+function offerLimits(id, key, countsOf) {
+  const slider = element(id), limits = limitsUpTo(Math.max(...Object.values(copies).map((flows) => largest(countsOf(flows)))));
   slider.max = limits.length - 1;
   slider.value = 0;
   slider.addEventListener("input", () => {
@@ -69,14 +68,8 @@ function offerLimits(id, most, key) {
   });
 }
 
-function largest(lists) {
-  let most = 1;
-  for (const list of lists) for (const value of list) most = Math.max(most, value);
-  return most;
-}
-
 function showCounts() {
-  const flows = flowsOf(state.mode);
+  const flows = shownFlows();
   let destinations = 0, lines = 0;
   flows.destinations.forEach((point, run) => {
     if (!shows(point)) return;
@@ -85,16 +78,14 @@ function showCounts() {
       lines += flows.origins[pair] !== OUTSIDE && Math.abs(flows.counts[pair]) >= state.leastFlow;
     }
   });
-  const isDifference = state.mode === "difference";
   const all = flows.origins.reduce((sum, origin) => sum + (origin !== OUTSIDE), 0);
   const tell = (id, least, shown, of, what) => {
-    const slider = element(id);
-    slider.setAttribute("aria-valuetext", `at least ${people(least)}`);
-    element(`${id}-text`).textContent = `${whole.format(least)}`;
+    element(id).setAttribute("aria-valuetext", `at least ${people(least)}`);
+    element(`${id}-text`).textContent = whole.format(least);
     element(`${id}-count`).textContent = `${whole.format(shown)} of ${whole.format(of)} ${what}`;
   };
   tell("least-people", state.leastPeople, destinations, flows.destinations.length, "destinations");
-  tell("least-flow", state.leastFlow, lines, all, isDifference ? "differences" : "flows");
+  tell("least-flow", state.leastFlow, lines, all, isDifference() ? "differences" : "flows");
 }
 
 function fitCanvas() {
@@ -109,8 +100,7 @@ function fitCanvas() {
 }
 
 function listenToPage() {
-  const dark = window.matchMedia("(prefers-color-scheme: dark)");
-  dark.addEventListener("change", () => {
+  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     readColours();
     refresh();
   });
@@ -124,8 +114,8 @@ function listenToPage() {
 
 readColours();
 offerModes();
-offerLimits("least-people", largest(Object.values(copies).map((flows) => flows.people)), "leastPeople");
-offerLimits("least-flow", largest(Object.values(copies).map((flows) => flows.counts)), "leastFlow");
+offerLimits("least-people", "leastPeople", (flows) => flows.people);
+offerLimits("least-flow", "leastFlow", (flows) => flows.counts);
 listenToGestures();
 listenToSearch();
 fitCanvas();

@@ -21,7 +21,7 @@ function readColours() {
   };
 }
 const channels = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
-const rampsOf = (mode) => colours.ramps[mode === "difference" ? "difference" : "people"];
+const shownRamps = () => colours.ramps[isDifference() ? "difference" : "people"];
 
 let backdrop = null;
 let isPlanned = false;
@@ -74,12 +74,7 @@ function isCovered() {
   return left <= 0 && top <= 0 && left + width >= screen.width && top + height >= screen.height;
 }
 
-function newPicture(width, height) {
-  const picture = document.createElement("canvas");
-  picture.width = Math.ceil(width);
-  picture.height = Math.ceil(height);
-  return picture;
-}
+const newPicture = (width, height) => make("canvas", { width: Math.ceil(width), height: Math.ceil(height) });
 
 async function paintBackdrop() {
   const mine = ++job;
@@ -90,13 +85,14 @@ async function paintBackdrop() {
   const brush = image.getContext("2d");
   brush.scale(screen.ratio, screen.ratio);
   const at = (x, y) => [(x - target.x) * target.scale + width / 2, (y - target.y) * target.scale + height / 2];
-  paintOutlines(brush, at);
+  paintShapes(brush, at, shapes, { fillStyle: colours.land, strokeStyle: colours.border, lineWidth: 0.8 });
   setGrowth();
   if (state.chosen === NOWHERE) {
     const lines = await paintLines(target, width, height, isStale);
     if (!lines) return;
     brush.drawImage(lines.picture, 0, 0, width, height);
-    paintBorders(brush, at);
+    // Again over the lines, faintly, to find one's way.
+    paintShapes(brush, at, shapes, { strokeStyle: colours.ink, lineWidth: 0.6, globalAlpha: 0.15 });
     showLegend(lines.most);
   } else showLegend();
   paintDots(brush, at, width, height);
@@ -106,29 +102,14 @@ async function paintBackdrop() {
   redraw();
 }
 
-function trace(brush, shape, at) {
-  brush.beginPath();
-  for (const [first, end] of shape.rings) {
-    for (let i = first; i < end; i++) brush[i === first ? "moveTo" : "lineTo"](...at(shape.x[i], shape.y[i]));
-    brush.closePath();
-  }
-}
-
-function paintOutlines(brush, at) {
-  Object.assign(brush, { fillStyle: colours.land, strokeStyle: colours.border, lineWidth: 0.8, lineJoin: "round" });
-  for (const shape of shapes) {
-    trace(brush, shape, at);
-    brush.fill("evenodd");
-    brush.stroke();
-  }
-}
-
-// Again over the lines, faintly, to find one's way.
-function paintBorders(brush, at) {
-  Object.assign(brush, { strokeStyle: colours.ink, lineWidth: 0.6, globalAlpha: 0.15 });
-  for (const shape of shapes) {
-    trace(brush, shape, at);
-    brush.stroke();
+function paintShapes(brush, at, some, style) {
+  const [e, f] = at(0, 0), scale = at(1, 0)[0] - e;
+  Object.assign(brush, { lineJoin: "round", ...style });
+  for (const shape of some) {
+    const path = new Path2D();
+    path.addPath(shape.path, { a: scale, d: scale, e, f });
+    if (style.fillStyle) brush.fill(path, "evenodd");
+    brush.stroke(path);
   }
   brush.globalAlpha = 1;
 }
@@ -140,9 +121,8 @@ async function paintLines(target, width, height, isStale) {
     x: Float64Array.from(points.x, (x) => (x - target.x) * scale + across / 2),
     y: Float64Array.from(points.y, (y) => (y - target.y) * scale + down / 2),
   };
-  const flows = flowsOf(state.mode);
-  const cells = await sumLines({ flows, place, across, down, least: state.leastFlow, shows, isStale });
-  const coloured = cells && (await colourCells(cells, across, down, rampsOf(state.mode), isStale));
+  const cells = await sumLines({ flows: shownFlows(), place, across, down, least: state.leastFlow, shows, isStale });
+  const coloured = cells && (await colourCells(cells, across, down, shownRamps(), isStale));
   if (!coloured) return null;
   const picture = newPicture(across, down);
   picture.getContext("2d").putImageData(coloured.image, 0, 0);
@@ -151,17 +131,15 @@ async function paintLines(target, width, height, isStale) {
 
 // Destinations to click on, larger where more people go.
 function paintDots(brush, at, width, height) {
-  const all = flowsOf(state.mode).destinations;
-  let most = 1;
-  for (const point of all) most = Math.max(most, sizeOf(state.mode, point));
-  const grow = state.chosen === NOWHERE ? MAX_DOT / Math.sqrt(most) : 0;
+  const all = shownFlows().destinations;
+  const grow = state.chosen === NOWHERE ? MAX_DOT / Math.sqrt(largest(Array.from(all, sizeOf))) : 0;
   const smallest = all.length > MANY ? 0.8 * closeness() : 2;
   Object.assign(brush, { fillStyle: colours.dot, strokeStyle: colours.paper, lineWidth: 0.8 });
   brush.globalAlpha = (all.length > MANY ? 0.6 : 0.85) * (state.chosen === NOWHERE ? 1 : 0.4);
   for (const point of all) {
     const [x, y] = at(points.x[point], points.y[point]);
     if (!shows(point) || x < 0 || y < 0 || x > width || y > height) continue;
-    const radius = Math.max(smallest, grow * Math.sqrt(sizeOf(state.mode, point)));
+    const radius = Math.max(smallest, grow * Math.sqrt(sizeOf(point)));
     brush.beginPath();
     brush.arc(x, y, radius, 0, 2 * Math.PI);
     brush.fill();
@@ -177,7 +155,7 @@ function gatherOrigins() {
   origins = [];
   isOrigin = new Set();
   if (state.chosen === NOWHERE) return;
-  const flows = flowsOf(state.mode);
+  const flows = shownFlows();
   const [first, end] = pairsOf(flows, state.chosen);
   for (let pair = first; pair < end; pair++) {
     const people = flows.counts[pair], size = Math.abs(people);
@@ -196,9 +174,8 @@ function setGrowth() {
 const radiusOf = (size) => Math.max(MIN_RADIUS, growth * Math.sqrt(size));
 
 function paintChosen(brush, at, width, height) {
-  const isDifference = state.mode === "difference";
-  for (const shape of shapes) if (shape.point === state.chosen) strokeShape(brush, shape, at, 2.5);
-  const groups = isDifference
+  paintShapes(brush, at, shapesOf(state.chosen), { strokeStyle: colours.ink, lineWidth: 2.5 });
+  const groups = isDifference()
     ? [[colours.more, false, (one) => one.people > 0], [colours.fewer, true, (one) => one.people < 0]]
     : [[colours.people, false, () => true]];
   const isNear = ({ x, y, radius }) => x > -radius && y > -radius && x < width + radius && y < height + radius;
@@ -265,14 +242,10 @@ function paintTarget() {
   }
 }
 
-function strokeShape(brush, shape, at, width) {
-  trace(brush, shape, at);
-  Object.assign(brush, { strokeStyle: colours.ink, lineWidth: width, lineJoin: "round" });
-  brush.stroke();
-}
+const shapesOf = (point) => shapes.filter((shape) => shape.point === point);
 
 function paintHovered() {
-  for (const shape of shapes) if (shape.point === hovered) strokeShape(context, shape, toScreen, 1.6);
+  paintShapes(context, toScreen, shapesOf(hovered), { strokeStyle: colours.ink, lineWidth: 1.6 });
   const [x, y] = toScreen(points.x[hovered], points.y[hovered]);
   const known = origins.find((one) => one.point === hovered);
   context.beginPath();
@@ -295,7 +268,7 @@ function pointAt(left, top, reach, isWanted) {
   return nearest;
 }
 
-function clicked(left, top, kind) {
+function onClick(left, top, kind) {
   const point = pointAt(left, top, kind === "touch" ? 26 : 14, (one) => goesSomewhere(one) && shows(one));
   if (point !== NOWHERE) choose(point);
 }

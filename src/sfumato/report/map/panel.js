@@ -37,6 +37,7 @@ function figuresOf(flows, point) {
   return { ...sum, mean: sum.distance / sum.known, share: sum.near / sum.known };
 }
 
+// A row of the table each: name, figure, and how the figure and a difference of it are written.
 function figureLines(point) {
   const reach = make("select", { id: "reach", "aria-label": `Within how many ${given.unit}` });
   given.reaches.forEach((value, i) => reach.append(new Option(`${value} ${given.unit}`, i, false, i === state.reach)));
@@ -47,18 +48,16 @@ function figureLines(point) {
   });
   const points = (value) => `${signed(tenth.format(Math.abs(100 * value)), value)} points`;
   const miles = (value) => `${signed(tenth.format(Math.abs(value)), value)} ${given.unit}`;
-  const places = point === NOWHERE
-    ? ["Destinations", (one) => one.destinations, whole.format, change, "destinations"]
-    : ["Origins", (one) => one.origins, whole.format, change, "origins"];
+  const ends = point === NOWHERE ? ["Destinations", "destinations"] : ["Origins", "origins"];
   return [
-    ["People", (one) => one.people, whole.format, change, "people"],
-    places,
-    ["Average distance", (one) => one.mean, far, miles, "mean"],
-    [make("label", {}, "From within ", reach), (one) => one.share, share, points, "share"],
+    ["People", "people", whole.format, change],
+    [...ends, whole.format, change],
+    ["Average distance", "mean", far, miles],
+    [make("label", {}, "From within ", reach), "share", share, points],
   ];
 }
 
-const columns = () => (state.mode === "difference" ? ["synthetic", "original", "difference"] : [state.mode]);
+const columns = () => (isDifference() ? ["synthetic", "original", "difference"] : [state.mode]);
 
 function figureTable(point) {
   const figures = Object.fromEntries(Object.entries(copies).map(([name, flows]) => [name, figuresOf(flows, point)]));
@@ -68,10 +67,10 @@ function figureTable(point) {
     table.append(make("thead", {}, make("tr", {}, make("td"), ...headings)));
   }
   const body = table.appendChild(make("tbody"));
-  for (const [name, value, text, differs, key] of figureLines(point)) {
+  for (const [name, key, text, differs] of figureLines(point)) {
     const cell = (column) => {
-      if (column !== "difference") return text(value(figures[column]));
-      const gap = value(figures.synthetic) - value(figures.original);
+      if (column !== "difference") return text(figures[column][key]);
+      const gap = figures.synthetic[key] - figures.original[key];
       return Number.isFinite(gap) ? differs(gap) : "–";
     };
     const cells = columns().map((column) => make("td", { "data-figure": `${key}-${column}` }, cell(column)));
@@ -93,91 +92,78 @@ function bar(text, part, kind = "people") {
   return cell;
 }
 
-function rankedTable(caption, headings, rows, line) {
+// The largest rows { point, a, b } first: with a difference both numbers and their gap, else one and what `rest` adds.
+function rankedTable(rows, { caption, what, headings, name, rest }) {
+  const gap = ({ a, b }) => (isDifference() ? Math.abs(a - b) : a);
+  rows.sort((one, other) => gap(other) - gap(one) || other.a - one.a || one.point - other.point);
+  const most = Math.max(1, ...rows.slice(0, 1).map(gap));
+  const cells = (row) => {
+    const { a, b } = row, texts = isDifference() ? [whole.format(a), whole.format(b)] : rest(row);
+    const others = texts.map((text) => make("td", {}, text));
+    if (!isDifference()) return [bar(whole.format(a), a / most), ...others];
+    return [...others, bar(change(a - b), gap(row) / most, a > b ? "more" : "fewer")];
+  };
+  const titles = [what, ...(isDifference() ? ["Synth.", "Orig.", "Diff."] : ["People", ...headings])];
   const body = make("tbody");
   const table = make("table", { class: "ranked" }, make("caption", {}, caption),
-    make("thead", {}, make("tr", {}, ...headings.map((text) => make("th", { scope: "col" }, text)))), body);
-  const more = make("button", { type: "button", class: "extend" });
+    make("thead", {}, make("tr", {}, ...titles.map((text) => make("th", { scope: "col" }, text)))), body);
+  const more = make("button", { type: "button", class: "extend", onclick: () => extend(MORE_ROWS) });
   let shown = 0;
   const extend = (count) => {
-    body.append(...rows.slice(shown, shown + count).map(line));
+    body.append(...rows.slice(shown, shown + count).map((row) => make("tr", { "data-id": points.names[row.point] ?? "outside" },
+      make("th", { scope: "row" }, ...name(row.point)), ...cells(row))));
     shown = Math.min(rows.length, shown + count);
     more.textContent = `Show ${whole.format(Math.min(MORE_ROWS, rows.length - shown))} more of ${whole.format(rows.length)}`;
     more.hidden = shown === rows.length;
   };
-  more.addEventListener("click", () => extend(MORE_ROWS));
   extend(ROWS_AT_FIRST);
   return [table, more];
 }
 
-function comparison(rows, what, first) {
-  rows.sort((one, other) => Math.abs(other.a - other.b) - Math.abs(one.a - one.b) || other.a - one.a || one.point - other.point);
-  const most = Math.max(1, ...rows.slice(0, 1).map(({ a, b }) => Math.abs(a - b)));
-  const headings = [what, "Synth.", "Orig.", "Diff."];
-  return [headings, rows, ({ point, a, b }) => make("tr", { "data-id": points.names[point] ?? "outside" },
-    make("th", { scope: "row" }, ...first(point)), make("td", {}, whole.format(a)), make("td", {}, whole.format(b)),
-    bar(change(a - b), Math.abs(a - b) / most, a > b ? "more" : "fewer"))];
-}
-
-function originTable() {
-  const point = state.chosen, rows = [];
-  if (state.mode === "difference") {
-    eachPair(copies.synthetic, copies.original, point, (origin, a, b) => rows.push({ point: origin, a, b }));
-    return rankedTable("Origins, by difference", ...comparison(rows, "Origin", nameOf));
-  }
-  const flows = copies[state.mode], total = peopleAt(flows, point);
-  const [first, end] = pairsOf(flows, point);
-  for (let pair = first; pair < end; pair++) rows.push({ point: flows.origins[pair], count: flows.counts[pair] });
-  rows.sort((one, other) => other.count - one.count || one.point - other.point);
-  return rankedTable("Origins", ["Origin", "People", "Share", "Distance"], rows, ({ point: origin, count }) =>
-    make("tr", { "data-id": points.names[origin] ?? "outside" }, make("th", { scope: "row" }, ...nameOf(origin)),
-      bar(whole.format(count), count / rows[0].count), make("td", {}, share(count / total)),
-      make("td", {}, origin === OUTSIDE ? "–" : far(distance(origin, point)))));
+function originTable(point) {
+  const rows = [], [ours, theirs] = sides(), total = peopleAt(ours, point);
+  eachPair(ours, theirs, point, (origin, a, b) => rows.push({ point: origin, a, b }));
+  return rankedTable(rows, {
+    caption: isDifference() ? "Origins, by difference" : "Origins",
+    what: "Origin", headings: ["Share", "Distance"], name: nameOf,
+    rest: (row) => [share(row.a / total), row.point === OUTSIDE ? "–" : far(distance(row.point, point))],
+  });
 }
 
 function destinationTable() {
-  const link = (point) => [make("button", { type: "button", class: "link", onclick: () => choose(point) }, ...nameOf(point))];
-  const all = Array.from(flowsOf(state.mode).destinations).filter(shows);
-  if (state.mode === "difference") {
-    const rows = all.map((point) => ({ point, a: peopleAt(copies.synthetic, point), b: peopleAt(copies.original, point) }));
-    return rankedTable("Destinations, by difference", ...comparison(rows, "Destination", link));
-  }
-  const flows = copies[state.mode];
-  const rows = all.map((point) => ({ point, count: peopleAt(flows, point) }));
-  rows.sort((one, other) => other.count - one.count || one.point - other.point);
-  return rankedTable("Largest destinations", ["Destination", "People", "Average"], rows, ({ point, count }) => {
-    const run = flows.run[point];
-    return make("tr", { "data-id": points.names[point] }, make("th", { scope: "row" }, ...link(point)),
-      bar(whole.format(count), count / rows[0].count), make("td", {}, far(flows.distance[run] / flows.known[run])));
+  const [ours, theirs] = sides();
+  const rows = Array.from(shownFlows().destinations).filter(shows)
+    .map((point) => ({ point, a: peopleAt(ours, point), b: peopleAt(theirs, point) }));
+  return rankedTable(rows, {
+    caption: isDifference() ? "Destinations, by difference" : "Largest destinations",
+    what: "Destination", headings: ["Average"],
+    name: (point) => [make("button", { type: "button", class: "link", onclick: () => choose(point) }, ...nameOf(point))],
+    rest: ({ point }) => [far(figuresOf(ours, point).mean)],
   });
 }
 
 function showPanel() {
-  const point = state.chosen;
-  const panel = element("panel");
+  const panel = element("panel"), point = state.chosen;
   const hadFocus = panel.contains(document.activeElement);
   panel.dataset.chosen = points.names[point] ?? "";
-  if (point === NOWHERE) {
-    panel.replaceChildren(make("h2", { tabindex: -1 }, "All destinations"), ...figureTable(point), ...destinationTable());
-  } else showDestination(panel, point);
+  panel.replaceChildren(...(point === NOWHERE ? aboutAll() : aboutDestination(point)));
+  if (point !== NOWHERE) panel.scrollTop = 0;
   // What had the focus is gone; the keyboard goes on from the heading.
   if (hadFocus) panel.querySelector("h2").focus();
 }
 
-function showDestination(panel, point) {
+const aboutAll = () => [make("h2", { tabindex: -1 }, "All destinations"), ...figureTable(NOWHERE), ...destinationTable()];
+
+function aboutDestination(point) {
   const clear = make("button", { type: "button", id: "clear", onclick: () => choose(NOWHERE) }, "All destinations");
   const kind = given.kind === "place" ? "Destination" : `Destination (${given.kind})`;
-  const heading = make("h2", { tabindex: -1 }, make("small", {}, kind), points.names[point]);
-  if (points.areas[point]) heading.append(make("small", {}, points.areas[point]));
-  const head = make("div", { class: "head" }, heading, clear);
-  const isEmpty = !goesSomewhere(point);
-  const nobody = make("p", {}, `Nobody goes here in the ${state.mode} data.`);
-  panel.replaceChildren(head, ...(isEmpty ? [nobody] : [...figureTable(point), ...originTable()]));
-  panel.scrollTop = 0;
+  const head = make("div", { class: "head" }, make("h2", { tabindex: -1 }, make("small", {}, kind), ...nameOf(point)), clear);
+  if (!goesSomewhere(point)) return [head, make("p", {}, `Nobody goes here in the ${state.mode} data.`)];
+  return [head, ...figureTable(point), ...originTable(point)];
 }
 
 function announce() {
-  const size = state.chosen === NOWHERE ? "" : people(sizeOf(state.mode, state.chosen));
+  const size = state.chosen === NOWHERE ? "" : people(sizeOf(state.chosen));
   element("status").textContent = size ? `${points.names[state.chosen]}: ${size}, ${state.mode}` : "All destinations";
 }
 
@@ -185,9 +171,8 @@ function showTip(point, left, top) {
   const tip = element("tip");
   tip.hidden = point === NOWHERE;
   if (tip.hidden) return;
-  const flows = flowsOf(state.mode);
-  const count = (value) => (state.mode === "difference" ? `${change(value)} people` : people(value));
-  const lines = [`${count(peopleAt(flows, point))} to here`];
+  const count = (value) => (isDifference() ? `${change(value)} people` : people(value));
+  const lines = [`${count(peopleAt(shownFlows(), point))} to here`];
   const known = origins.find((one) => one.point === point);
   if (known) lines.unshift(`${count(known.people)} from here to ${points.names[state.chosen]}`);
   tip.replaceChildren(make("strong", {}, ...nameOf(point)), ...lines.map((text) => make("div", {}, text)));

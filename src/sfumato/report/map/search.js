@@ -10,36 +10,30 @@ function findPoints(words) {
     if (area.startsWith(wanted)) return 2;
     return name.includes(wanted) || area.includes(wanted) ? 3 : Infinity;
   };
-  const found = [];
-  for (const point of flowsOf(state.mode).destinations) {
-    const place = rank(point);
-    if (place < Infinity) found.push([place, sizeOf(state.mode, point), point]);
-  }
-  found.sort((one, other) => one[0] - other[0] || other[1] - one[1] || one[2] - other[2]);
-  return found.map(([, , point]) => point);
+  const found = Array.from(shownFlows().destinations, (point) => ({ point, place: rank(point), size: sizeOf(point) }));
+  return found.filter(({ place }) => place < Infinity)
+    .sort((one, other) => one.place - other.place || other.size - one.size || one.point - other.point);
 }
 
 function listenToSearch() {
   const field = element("search"), list = element("found"), note = element("found-note");
   let active = -1;
 
-  const close = () => {
-    list.hidden = true;
+  const show = (isOpen) => {
+    list.hidden = !isOpen;
     active = -1;
-    field.setAttribute("aria-expanded", "false");
+    field.setAttribute("aria-expanded", isOpen);
     field.removeAttribute("aria-activedescendant");
   };
+  const close = () => show(false);
 
   const open = () => {
     const found = findPoints(field.value);
-    list.replaceChildren(...found.slice(0, MAX_FOUND).map((point, i) =>
+    list.replaceChildren(...found.slice(0, MAX_FOUND).map(({ point, size }, i) =>
       make("li", { role: "option", id: `found-${i}`, "data-id": points.names[point], "aria-selected": "false" },
-        make("span", {}, ...nameOf(point)), make("b", {}, whole.format(sizeOf(state.mode, point))))));
+        make("span", {}, ...nameOf(point)), make("b", {}, whole.format(size)))));
     if (!found.length) list.append(make("li", { class: "none" }, "No destination of this name"));
-    active = -1;
-    list.hidden = false;
-    field.setAttribute("aria-expanded", "true");
-    field.removeAttribute("aria-activedescendant");
+    show(true);
     note.textContent = `${whole.format(found.length)} found`;
   };
 

@@ -9,16 +9,14 @@ const MIN_SPAN = 2e-4; // A single point is shown with about a kilometre around 
 const CLOSEST = 4000;
 
 const bounds = (() => {
-  const box = { left: Infinity, right: -Infinity, top: Infinity, bottom: -Infinity };
-  const stretch = (left, right, top, bottom) => {
-    box.left = Math.min(box.left, left);
-    box.right = Math.max(box.right, right);
-    box.top = Math.min(box.top, top);
-    box.bottom = Math.max(box.bottom, bottom);
+  const seen = [points, ...shapes.filter((shape) => shape.point >= 0 || !points.count)];
+  const extent = (axis) => {
+    let low = Infinity, high = -Infinity;
+    for (const part of seen) for (const value of part[axis]) [low, high] = [Math.min(low, value), Math.max(high, value)];
+    return low <= high ? [low, high] : [0, 0];
   };
-  for (let i = 0; i < points.count; i++) stretch(points.x[i], points.x[i], points.y[i], points.y[i]);
-  for (const shape of shapes) if (shape.point >= 0 || !points.count) stretch(shape.left, shape.right, shape.top, shape.bottom);
-  return box.left <= box.right ? box : { left: 0, right: 0, top: 0, bottom: 0 };
+  const [left, right] = extent("x"), [top, bottom] = extent("y");
+  return { left, right, top, bottom };
 })();
 
 function wholeView() {
@@ -41,10 +39,10 @@ function setView({ x, y, scale }) {
 const toScreen = (x, y) => [(x - view.x) * view.scale + screen.width / 2, (y - view.y) * view.scale + screen.height / 2];
 const toWorld = (left, top) => [(left - screen.width / 2) / view.scale + view.x, (top - screen.height / 2) / view.scale + view.y];
 
-const panned = (dx, dy, from = view) => ({ x: from.x - dx / from.scale, y: from.y - dy / from.scale, scale: from.scale });
+const pan = (dx, dy, from = view) => ({ x: from.x - dx / from.scale, y: from.y - dy / from.scale, scale: from.scale });
 
 // The world under the given spot stays under it.
-function zoomed(factor, left = screen.width / 2, top = screen.height / 2, from = view) {
+function zoom(factor, left = screen.width / 2, top = screen.height / 2, from = view) {
   const whole = wholeView().scale;
   const scale = between(whole / 3, from.scale * factor, whole * CLOSEST);
   const shift = 1 / from.scale - 1 / scale;
@@ -98,7 +96,7 @@ function spread() {
   return { left: (x0 + x1) / 2, top: (y0 + y1) / 2, gap: Math.max(Math.hypot(x1 - x0, y1 - y0), 1) };
 }
 
-function pressed(event) {
+function onPress(event) {
   if (event.button !== 0) return;
   stay();
   canvas.setPointerCapture(event.pointerId);
@@ -106,33 +104,33 @@ function pressed(event) {
   press = pointers.size === 1 ? { at: local(event), moved: false } : { ...press, moved: true };
 }
 
-function moved(event) {
+function onMove(event) {
   if (!pointers.has(event.pointerId)) return hover(...local(event));
   const now = local(event), before = pointers.get(event.pointerId);
   if (pointers.size === 1) {
     press.moved ||= Math.hypot(now[0] - press.at[0], now[1] - press.at[1]) > TREMBLE;
     pointers.set(event.pointerId, now);
-    if (press.moved) setView(panned(now[0] - before[0], now[1] - before[1]));
+    if (press.moved) setView(pan(now[0] - before[0], now[1] - before[1]));
   } else if (pointers.size === 2) {
     const was = spread();
     pointers.set(event.pointerId, now);
     const is = spread();
-    setView(panned(is.left - was.left, is.top - was.top, zoomed(is.gap / was.gap, was.left, was.top)));
+    setView(pan(is.left - was.left, is.top - was.top, zoom(is.gap / was.gap, was.left, was.top)));
   }
   canvas.classList.toggle("held", press.moved);
 }
 
-function released(event) {
+function onRelease(event) {
   if (!pointers.delete(event.pointerId)) return;
   canvas.classList.remove("held");
   redraw();
-  if (event.type === "pointerup" && !pointers.size && !press.moved) clicked(...local(event), event.pointerType);
+  if (event.type === "pointerup" && !pointers.size && !press.moved) onClick(...local(event), event.pointerType);
 }
 
 let isRolling = false, rest = 0;
 const ROLLING = 140; // Milliseconds after a turn of the wheel in which the next is expected.
 
-function wheeled(event) {
+function onWheel(event) {
   event.preventDefault();
   stay();
   isRolling = true;
@@ -143,37 +141,32 @@ function wheeled(event) {
   }, ROLLING);
   const lines = event.deltaMode === 1 ? 20 : 1;
   const speed = event.ctrlKey ? 0.01 : 0.0018; // A pinch on a touchpad arrives as a slow wheel with ctrl.
-  setView(zoomed(Math.exp(-between(-300, event.deltaY * lines, 300) * speed), ...local(event)));
+  setView(zoom(Math.exp(-between(-300, event.deltaY * lines, 300) * speed), ...local(event)));
 }
 
 const STEP = 80;
+const panStep = (dx, dy) => () => moveTo(pan(dx, dy, aim()));
+const zoomStep = (factor) => () => moveTo(zoom(factor, undefined, undefined, aim()));
+const zoomIn = zoomStep(2), zoomOut = zoomStep(0.5), showAll = () => moveTo(wholeView());
 const KEYS = {
-  ArrowLeft: () => moveTo(panned(STEP, 0, aim())),
-  ArrowRight: () => moveTo(panned(-STEP, 0, aim())),
-  ArrowUp: () => moveTo(panned(0, STEP, aim())),
-  ArrowDown: () => moveTo(panned(0, -STEP, aim())),
-  "+": () => zoomStep(2),
-  "=": () => zoomStep(2),
-  "-": () => zoomStep(0.5),
-  _: () => zoomStep(0.5),
-  0: () => moveTo(wholeView()),
+  ArrowLeft: panStep(STEP, 0), ArrowRight: panStep(-STEP, 0), ArrowUp: panStep(0, STEP), ArrowDown: panStep(0, -STEP),
+  "+": zoomIn, "=": zoomIn, "-": zoomOut, _: zoomOut, 0: showAll,
 };
-const zoomStep = (factor) => moveTo(zoomed(factor, undefined, undefined, aim()));
 
 function listenToGestures() {
-  canvas.addEventListener("pointerdown", pressed);
-  canvas.addEventListener("pointermove", moved);
-  canvas.addEventListener("pointerup", released);
-  canvas.addEventListener("pointercancel", released);
+  canvas.addEventListener("pointerdown", onPress);
+  canvas.addEventListener("pointermove", onMove);
+  canvas.addEventListener("pointerup", onRelease);
+  canvas.addEventListener("pointercancel", onRelease);
   canvas.addEventListener("pointerleave", () => hover(-1, -1));
-  canvas.addEventListener("wheel", wheeled, { passive: false });
+  canvas.addEventListener("wheel", onWheel, { passive: false });
   canvas.addEventListener("keydown", (event) => {
     const act = event.ctrlKey || event.metaKey || event.altKey ? null : KEYS[event.key];
     if (!act) return;
     event.preventDefault();
     act();
   });
-  element("zoom-in").addEventListener("click", () => zoomStep(2));
-  element("zoom-out").addEventListener("click", () => zoomStep(0.5));
-  element("fit").addEventListener("click", () => moveTo(wholeView()));
+  element("zoom-in").addEventListener("click", zoomIn);
+  element("zoom-out").addEventListener("click", zoomOut);
+  element("fit").addEventListener("click", showAll);
 }

@@ -14,9 +14,10 @@ import tempfile
 import urllib.error
 import urllib.request
 import zipfile
+from collections.abc import Callable
 from http.client import HTTPException, HTTPMessage
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO
 
 import polars as pl
 
@@ -37,11 +38,8 @@ SECONDS_TO_WAIT = 30.0
 MAX_BYTES = 32 * 2**20
 """Far more than the archive and each of its files has."""
 
-
-class Opener(Protocol):
-    """Opens a web address for reading."""
-
-    def __call__(self, url: str, timeout: float) -> IO[bytes]: ...
+Opener = Callable[[str, float], IO[bytes]]
+"""Opens a web address for reading, within so many seconds."""
 
 
 class _OnlyHttps(urllib.request.HTTPRedirectHandler):
@@ -139,7 +137,7 @@ def _parse(content: bytes, where: str, *, header: bool) -> pl.DataFrame:
 
 def _fetch(url: str, opener: Opener) -> bytes:
     try:
-        with opener(url, timeout=SECONDS_TO_WAIT) as response:
+        with opener(url, SECONDS_TO_WAIT) as response:
             return _read_limited(response, url)
     except (OSError, HTTPException) as error:
         why = getattr(error, "reason", None) or error

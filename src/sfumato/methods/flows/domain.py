@@ -182,12 +182,10 @@ class Resolution:
         for person in waiting:
             region = units[person] - k
             within = np.arange(self.region_start[region], self.region_start[region + 1])
-            far = within[self._apart(within, np.full(len(within), destinations[person])) > limit]
-            heavy = far[weights[far] > 0]
-            chosen = heavy if len(heavy) else far
-            running = np.cumsum(weights[chosen] if len(heavy) else np.ones(len(chosen)))
+            far = within[self._apart(within, destinations[[person]]) > limit]
+            running = np.cumsum(weights[far] if weights[far].any() else np.ones(len(far)))
             at = np.searchsorted(running, source.uniforms(1)[0] * running[-1], side="right")
-            origins[person] = self.index.order[chosen[min(int(at), len(chosen) - 1)]]
+            origins[person] = self.index.order[far[min(at, np.searchsorted(running, running[-1]))]]
         return origins
 
     @cached_property

@@ -32,8 +32,7 @@ def read_outlines(path: str | Path) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise DataError(f"{path}: not valid JSON ({error})") from error
     parse_outlines(value, str(path))
-    found: dict[str, Any] = value
-    return found
+    return dict(value)
 
 
 def parse_outlines(outlines: Any, where: str = "the outlines") -> list[Outline]:
@@ -44,11 +43,11 @@ def parse_outlines(outlines: Any, where: str = "the outlines") -> list[Outline]:
     features = outlines.get("features")
     if not isinstance(features, list):
         raise DataError(f"{where}: 'features' is {type(features).__name__}; expected a list")
-    shapes = []
-    for number, feature in enumerate(features, start=1):
-        rings = _rings(feature, f"{where}: feature {number}")
-        if rings:
-            shapes.append(Outline(rings, _texts(feature.get("properties"))))
+    shapes = [
+        Outline(rings, _texts(feature.get("properties")))
+        for number, feature in enumerate(features, start=1)
+        if (rings := _rings(feature, f"{where}: feature {number}"))
+    ]
     if not shapes:
         raise DataError(f"{where}: none of its {len(features):,} features is a Polygon or MultiPolygon")
     return shapes
@@ -67,8 +66,7 @@ def region_names(shapes: list[Outline], regions: set[str]) -> list[str | None]:
     if not found:
         return [None] * len(shapes)
     best = max(found, key=lambda key: len(found[key]))
-    names = (shape.properties.get(best) for shape in shapes)
-    return [name if name in regions else None for name in names]
+    return [name if (name := shape.properties.get(best)) in regions else None for shape in shapes]
 
 
 def count_matches(outlines: Mapping[str, Any], regions: Iterable[str]) -> int:

@@ -149,21 +149,17 @@ function paintDots(brush, at, width, height) {
 }
 
 // The origins of the chosen destination, the largest first so that small ones lie on top.
-let origins = [], isOrigin = new Set(), growth = 1;
+let origins = [], originAt = new Map(), growth = 1;
 const closeness = () => between(1, Math.sqrt(view.scale / wholeView().scale), 4);
 function gatherOrigins() {
-  origins = [];
-  isOrigin = new Set();
-  if (state.chosen === NOWHERE) return;
   const flows = shownFlows();
-  const [first, end] = pairsOf(flows, state.chosen);
-  for (let pair = first; pair < end; pair++) {
-    const people = flows.counts[pair], size = Math.abs(people);
-    if (flows.origins[pair] === OUTSIDE || size < state.leastFlow) continue;
-    origins.push({ point: flows.origins[pair], people, size });
-    isOrigin.add(flows.origins[pair]);
+  origins = [];
+  if (state.chosen !== NOWHERE) {
+    eachPair(flows, flows, state.chosen, (point, people) => origins.push({ point, people, size: Math.abs(people) }));
   }
+  origins = origins.filter(({ point, size }) => point !== OUTSIDE && size >= state.leastFlow);
   origins.sort((one, other) => other.size - one.size);
+  originAt = new Map(origins.map((origin) => [origin.point, origin]));
 }
 
 function setGrowth() {
@@ -231,14 +227,8 @@ function paintOrigins(brush, some, colour, isHollow) {
 function paintTarget() {
   const [x, y] = toScreen(points.x[state.chosen], points.y[state.chosen]);
   for (const [size, colour] of [[11, colours.paper], [8, colours.ink]]) {
-    context.beginPath();
-    context.moveTo(x, y - size);
-    context.lineTo(x + size, y);
-    context.lineTo(x, y + size);
-    context.lineTo(x - size, y);
-    context.closePath();
     context.fillStyle = colour;
-    context.fill();
+    context.fill(new Path2D(`M${x},${y - size}l${size},${size} ${-size},${size} ${-size},${-size}z`));
   }
 }
 
@@ -247,9 +237,9 @@ const shapesOf = (point) => shapes.filter((shape) => shape.point === point);
 function paintHovered() {
   paintShapes(context, toScreen, shapesOf(hovered), { strokeStyle: colours.ink, lineWidth: 1.6 });
   const [x, y] = toScreen(points.x[hovered], points.y[hovered]);
-  const known = origins.find((one) => one.point === hovered);
+  const radius = originAt.has(hovered) ? radiusOf(originAt.get(hovered).size) : 4;
   context.beginPath();
-  context.arc(x, y, (known ? radiusOf(known.size) : 4) + 3, 0, 2 * Math.PI);
+  context.arc(x, y, radius + 3, 0, 2 * Math.PI);
   Object.assign(context, { strokeStyle: colours.ink, lineWidth: 2 });
   context.stroke();
 }
@@ -275,7 +265,7 @@ function onClick(left, top, kind) {
 
 let hovered = NOWHERE;
 function hover(left, top) {
-  const point = left < 0 ? NOWHERE : pointAt(left, top, 12, (one) => isOrigin.has(one) || (goesSomewhere(one) && shows(one)));
+  const point = left < 0 ? NOWHERE : pointAt(left, top, 12, (one) => originAt.has(one) || (goesSomewhere(one) && shows(one)));
   if (point !== hovered) {
     hovered = point;
     redraw();

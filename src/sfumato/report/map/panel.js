@@ -173,8 +173,7 @@ function showTip(point, left, top) {
   if (tip.hidden) return;
   const count = (value) => (isDifference() ? `${change(value)} people` : people(value));
   const lines = [`${count(peopleAt(shownFlows(), point))} to here`];
-  const known = origins.find((one) => one.point === point);
-  if (known) lines.unshift(`${count(known.people)} from here to ${points.names[state.chosen]}`);
+  if (originAt.has(point)) lines.unshift(`${count(originAt.get(point).people)} from here to ${points.names[state.chosen]}`);
   tip.replaceChildren(make("strong", {}, ...nameOf(point)), ...lines.map((text) => make("div", {}, text)));
   const room = screen.width - tip.offsetWidth - 8;
   tip.style.left = `${between(4, left + 16, Math.max(room, 4))}px`;

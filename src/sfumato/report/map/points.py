@@ -76,14 +76,8 @@ def _larger_areas(
         named = values.filter(values != "")
         if column == by or named.is_empty() or named.n_unique() > groups or not named.str.contains(r"\pL").all():
             continue
-        commonest = (
-            pl.DataFrame({"group": group, "name": values})
-            .group_by("group", "name")
-            .len()
-            .sort("group", "len", "name", descending=[False, True, False])
-            .unique("group", keep="first")
-            .sort("group")
-        )["name"]
+        by_group = pl.DataFrame({"group": group, "name": values}).group_by("group")
+        commonest = by_group.agg(pl.col("name").mode().min()).sort("group")["name"]
         names = commonest.unique().sort()
         return names.to_list(), commonest.replace_strict(names, np.arange(len(names)), return_dtype=pl.Int64).to_numpy()
     return [], np.zeros(groups, dtype=np.int64)
@@ -129,18 +123,17 @@ def pack_flows(flows: Flows, points: Points, kilometres: float) -> dict[str, Any
     people, to = flows.counts[known], goes_to[known]
     far = flows.kilometres[known] / kilometres
 
-    def summed(weights: NDArray[Any]) -> NDArray[np.float64]:
-        sums = np.asarray(np.bincount(to, weights=weights, minlength=len(points.places)), dtype=np.float64)
-        return sums[drawn.destinations]
+    def add_up(weights: NDArray[Any]) -> NDArray[np.float64]:
+        return np.bincount(to, weights=weights, minlength=len(points.places))[drawn.destinations].astype(np.float64)
 
     return {
         "destinations": _pack(drawn.destinations),
         "start": _pack(drawn.start),
         "origins": _pack(drawn.origins),
         "counts": _pack(drawn.counts),
-        "known": _pack(summed(people).astype(np.int64)),
-        "distance": _pack(summed(people * far).astype(np.float32)),
-        "near": _pack(np.stack([summed(people * (far <= reach)) for reach in REACHES], axis=1).astype(np.int64)),
+        "known": _pack(add_up(people).astype(np.int64)),
+        "distance": _pack(add_up(people * far).astype(np.float32)),
+        "near": _pack(np.stack([add_up(people * (far <= reach)) for reach in REACHES], axis=1).astype(np.int64)),
     }
 
 

@@ -114,9 +114,14 @@ class PrintedDiscernibility(DiffMulti):
         return candidates.axis[best], candidates.position[best]
 
 
+def _run(regions: Regions, region: int) -> NDArray[np.int64]:
+    """The points of a region."""
+    return regions.runs.order[regions.runs.starts[region] : regions.runs.ends[region]]
+
+
 def _members(regions: Regions, region: int) -> NDArray[np.int32]:
     """The positions of a region's points."""
-    return regions.points.arrays.positions[regions.members(region)]
+    return regions.points.arrays.positions[_run(regions, region)]
 
 
 def _discernibility(regions: Regions, candidates: Candidates) -> NDArray[np.int64]:
@@ -124,7 +129,7 @@ def _discernibility(regions: Regions, candidates: Candidates) -> NDArray[np.int6
     region_of = np.searchsorted(candidates.starts, np.arange(len(candidates.scores)), side="right") - 1
     found = []
     for region, axis, position in zip(region_of, candidates.axis, candidates.position, strict=True):
-        weights = regions.points.table.weights[regions.members(region)]
+        weights = regions.points.table.weights[_run(regions, region)]
         left = _members(regions, region)[:, axis] < position
         found.append(int(weights[left].sum()) ** 2 + int(weights[~left].sum()) ** 2)
     return np.array(found, dtype=np.int64)

@@ -18,7 +18,7 @@ from sfumato.estimation.consistency import MIN_VARIANCE, histograms_with_totals,
 from sfumato.methods.growing.points import Points
 from sfumato.methods.growing.regions import Regions
 from sfumato.methods.trees.noisy_tree import NOT_COUNTED, Level, release_of_levels, under_one_root
-from sfumato.methods.trees.quad_tree import QuadTree
+from sfumato.methods.trees.spatial_tree import QuadTree
 from sfumato.schema import Schema
 
 if TYPE_CHECKING:
@@ -275,8 +275,8 @@ def two_levels(columns: int) -> tuple[list[Level], Regions]:
     halves, _ = whole.split(np.zeros(1, dtype=np.int32), np.array([2], dtype=np.int32))
     counts = np.array([[12]]) if columns == 1 else np.array([[7, 5]])
     nothing = np.zeros((0, 2), dtype=np.int64)
-    root = Level.of(whole, np.array([-1]), np.ones(1, dtype=bool), nothing, np.zeros(0), counts, 2.0)
-    leaves = Level.of(
+    root = Level(whole, np.array([-1]), np.ones(1, dtype=bool), nothing, np.zeros(0), counts, 2.0)
+    leaves = Level(
         halves,
         np.zeros(2, dtype=np.int64),
         np.zeros(2, dtype=bool),
@@ -313,7 +313,7 @@ def test_leaves_under_an_uncounted_root_keep_their_counts() -> None:
     whole = Regions.whole(Points.of(line_table()))
     quarters = whole
     for _ in range(2):
-        middle = (quarters.lo[:, 0] + (quarters.widths[:, 0] + 1) // 2).astype(np.int32)
+        middle = (quarters.ranges.lo[:, 0] + (quarters.widths[:, 0] + 1) // 2).astype(np.int32)
         quarters, _ = quarters.split(np.zeros(len(quarters), dtype=np.int32), middle)
     histograms = np.array([[5, -1], [2, 2], [0, 3], [-2, -3]])
     release = release_of_levels(QuadTree(epsilon=1), under_one_root(whole, quarters, histograms, np.full(4, 9.0)))

@@ -18,7 +18,7 @@ from sfumato.data import read
 from sfumato.errors import ReleaseError
 from sfumato.mechanisms.noise import SimulatedSource
 from sfumato.methods.trees.diffmulti import DiffMulti
-from sfumato.methods.trees.quad_tree import QuadTree
+from sfumato.methods.trees.spatial_tree import QuadTree
 from sfumato.privacy.claims import PureDP
 from sfumato.release import Boxes, Provenance, Release
 from sfumato.schema import Schema

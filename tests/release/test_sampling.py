@@ -18,7 +18,7 @@ from sfumato.errors import ReleaseError
 from sfumato.mechanisms.noise import SimulatedSource
 from sfumato.methods.partition.anatomy import Anatomy
 from sfumato.methods.trees.diffmulti import DiffMulti
-from sfumato.methods.trees.quad_tree import QuadTree
+from sfumato.methods.trees.spatial_tree import QuadTree
 from sfumato.privacy.claims import PureDP
 from sfumato.release import Boxes, Provenance, Release
 from sfumato.release.sampling import MAX_ROWS, RowKind, generate_rows, nested_order, round_counts

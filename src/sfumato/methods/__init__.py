@@ -17,11 +17,11 @@ from sfumato.methods.randomize.local_noise import LocalNoise as LocalNoise
 from sfumato.methods.trees.diffgen import DiffGen as DiffGen
 from sfumato.methods.trees.diffmulti import DiffMulti as DiffMulti
 from sfumato.methods.trees.dpcube import DPCube as DPCube
-from sfumato.methods.trees.hybrid_tree import HybridTree as HybridTree
-from sfumato.methods.trees.kd_tree import KDTree as KDTree
 from sfumato.methods.trees.privtree import PrivTree as PrivTree
-from sfumato.methods.trees.quad_tree import QuadTree as QuadTree
-from sfumato.methods.trees.rps import RPS as RPS
+from sfumato.methods.trees.spatial_tree import RPS as RPS
+from sfumato.methods.trees.spatial_tree import HybridTree as HybridTree
+from sfumato.methods.trees.spatial_tree import KDTree as KDTree
+from sfumato.methods.trees.spatial_tree import QuadTree as QuadTree
 from sfumato.privacy.requirements import parse_requirement
 
 METHODS: dict[str, type[Method]] = {

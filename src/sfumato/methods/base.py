@@ -1,7 +1,5 @@
 """What a method is: a frozen set of parameters that turns a table into a release."""
 
-from __future__ import annotations
-
 import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -81,7 +79,7 @@ class Method(ABC):
         return f"{self.title or self.name}{label_of(self)}"
 
     @classmethod
-    def grid(cls, table: Table) -> Iterator[Method]:
+    def grid(cls, table: Table) -> Iterator[Self]:
         """Sensible settings to try on a table; without parameters there is one."""
         yield cls()
 

@@ -26,7 +26,6 @@ from sfumato.methods.models.marginals import (
     MAX_CELLS,
     NARROW_SENSITIVE,
     RESOLUTIONS,
-    BinnedAxis,
     Marginals,
     _sample_rows,
     joint_tables,
@@ -34,7 +33,7 @@ from sfumato.methods.models.marginals import (
 )
 from sfumato.privacy.loss import Pure
 from sfumato.release.selfcheck import deviation_bound
-from sfumato.schema import Schema
+from sfumato.schema import NumericAxis, Schema
 from strategies import TableCase, tables
 
 if TYPE_CHECKING:
@@ -198,18 +197,19 @@ def test_few_axes_are_seen_finely_and_many_coarsely() -> None:
     assert resolution([3] * 30 + [32]) == ([1] * 30 + [32], 1)
 
 
-def wide_axis(positions: int, counts: Floats, bins: int) -> BinnedAxis:
-    return BinnedAxis.coarse(Attribute.binned("wide", np.arange(positions), positions, counts, 0.0), bins)
+def wide_axis(positions: int, counts: Floats, bins: int) -> Attribute:
+    axis = NumericAxis(name="wide", maximum=positions - 1)
+    return Attribute.binned(axis, np.arange(positions), counts, 0.0).coarse(bins)
 
 
 @given(st.integers(17, 300), st.integers(1, 12), st.integers(0, 99))
 def test_a_coarse_axis_has_at_most_so_many_groups_in_order(positions: int, bins: int, seed: int) -> None:
     counts = np.random.default_rng(seed).gamma(0.3, 40, positions)
     axis = wide_axis(positions, counts, bins)
-    group = axis.group_of(np.arange(positions))
-    assert 1 <= axis.groups <= bins
+    group = axis.bin_of(np.arange(positions))
+    assert 1 <= axis.bins <= bins
     assert (np.diff(group) >= 0).all()
-    assert set(group.tolist()) == set(range(axis.groups))
+    assert set(group.tolist()) == set(range(axis.bins))
 
 
 def published(table: Table, epsilon: float = HUGE, seed: int = 1) -> Release:
@@ -241,7 +241,7 @@ def test_rows_of_a_bin_fall_where_the_axis_has_them() -> None:
     # Each bin is rounded once and its rows are dealt to positions in exact shares, rounded once more.
     assert np.abs(ours - truth).max() <= 3
     axis = wide_axis(100, truth.astype(float), 6)
-    group = axis.group_of(np.arange(100))
+    group = axis.bin_of(np.arange(100))
     even = (np.bincount(group, truth) / np.bincount(group))[group]
     assert np.abs(even - truth).max() > 100
 
@@ -309,13 +309,14 @@ def test_one_row_is_enough(epsilon: float) -> None:
         assert release.rows <= 1
 
 
-def uneven_cells() -> tuple[list[BinnedAxis], Floats]:
+def uneven_cells() -> tuple[list[Attribute], Floats]:
     """Six thousand cells of 0.4 rows each on average: whoever rounds one by one loses or doubles them."""
     generator = np.random.default_rng(3)
     cells = np.ones(())
     for _ in range(8):
         cells = np.multiply.outer(cells, np.array([0.95, 1, 1.05]))
-    return [BinnedAxis.every(name, 3) for name in "abcdefgh"], cells * generator.uniform(0.38, 0.42, cells.shape)
+    axes = [Attribute.every(NumericAxis(name=name, maximum=2)) for name in "abcdefgh"]
+    return axes, cells * generator.uniform(0.38, 0.42, cells.shape)
 
 
 def test_rows_follow_the_fit_and_a_broken_rounding_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from sfumato.mechanisms.noise import SimulatedSource
 from sfumato.methods.models.binning import count_attributes
 from sfumato.methods.models.mst import MST, _spanning_tree
 from sfumato.methods.models.network import BinnedCells
-from sfumato.methods.models.rows import row_columns
+from sfumato.methods.models.rows import Columns
 from sfumato.privacy.claims import ApproximateDP
 from sfumato.privacy.loss import Approximate, Concentrated
 from sfumato.schema import Schema
@@ -92,9 +92,8 @@ def test_the_tree_joins_what_depends_on_each_other() -> None:
     """The sensitive attribute is the root; s joins b, b joins a, and c comes last."""
     table = chain_table()
     budget = Budget(Concentrated(Fraction(HUGE)), SimulatedSource(1))
-    columns, varying = row_columns(table)
-    attributes = count_attributes(table, columns, varying, budget)
-    cells = BinnedCells(attributes, [columns[number] for number in varying], table.cell_weight)
+    columns = Columns.of(table)
+    cells = BinnedCells(count_attributes(columns, budget), columns)
     assert _spanning_tree(cells, budget)[:2] == [(3, 1), (1, 0)]
     trees = [
         tuple(_spanning_tree(cells, Budget(Concentrated(Fraction(1, 10**9)), SimulatedSource(seed))))

@@ -25,9 +25,10 @@ from sfumato.methods.models.ancestral import Link, deal, sample, step_shares
 from sfumato.methods.models.binning import PRECISION, Attribute, count_attributes
 from sfumato.methods.models.network import BinnedCells, ParentSets, candidates
 from sfumato.methods.models.privbayes import PrivBayes
+from sfumato.methods.models.rows import Columns
 from sfumato.methods.positions import even_starts
 from sfumato.privacy.loss import Pure
-from sfumato.schema import Schema
+from sfumato.schema import NumericAxis, Schema
 from strategies import TableCase, tables
 
 if TYPE_CHECKING:
@@ -41,12 +42,13 @@ HUGE = 2_000
 
 def plain_attribute(counts: list[float], name: str = "a") -> Attribute:
     """An attribute of which every position is a step."""
-    return Attribute.binned(name, np.arange(len(counts)), len(counts), np.array(counts, dtype=np.float64), 0.0)
+    axis = NumericAxis(name=name, maximum=len(counts) - 1)
+    return Attribute.binned(axis, np.arange(len(counts)), np.array(counts, dtype=np.float64), 0.0)
 
 
 def cells_of(attributes: list[Attribute], rows: list[tuple[int, ...]]) -> BinnedCells:
     array = np.array(rows, dtype=np.int64).reshape(len(rows), len(attributes))
-    return BinnedCells(attributes, list(array.T), np.ones(len(rows), dtype=np.int64))
+    return BinnedCells(attributes, Columns((), list(array.T), np.ones(len(rows), dtype=np.int64)))
 
 
 shares = st.lists(st.integers(0, 9), min_size=2, max_size=4).filter(any)
@@ -184,7 +186,7 @@ def test_heavy_positions_are_bins_of_their_own() -> None:
     [(1, False, 1), (1, True, 2), (99, True, 100), (300, False, 256), (2**31 - 2, True, 257)],
 )
 def test_steps_cover_an_axis(size: int, nullable: bool, steps: int) -> None:
-    starts = even_starts(size, nullable)
+    starts = even_starts(NumericAxis(name="a", maximum=size - 1, nullable=nullable))
     assert len(starts) == steps
     assert starts[0] == 0
     assert (np.diff(starts) > 0).all()
@@ -249,7 +251,7 @@ def test_a_wrong_single_marginal_is_refused() -> None:
 
 def test_steps_share_a_bin_by_their_counts() -> None:
     attribute = plain_attribute([1, 2, 3] + [100.0] * 12)
-    table = step_shares(attribute.counts, attribute.bin_of_step)
+    table = step_shares(attribute)
     assert table[0, :3] == pytest.approx([1, 2, 3], abs=1e-6)
     assert ((table > 0).sum(axis=0) == 1).all()
 
@@ -283,11 +285,9 @@ def test_degree_limits_the_parents() -> None:
     table = small_table()
     budget = Budget(Pure(Fraction(HUGE)), SimulatedSource(1))
     method = PrivBayes(epsilon=HUGE, degree=1)
-    columns = [*table.points[table.cell_point].T, table.cell_value]
-    varying = [0, 1, 3]
-    columns[1] = np.where(columns[1] < 0, 2, columns[1])
-    attributes = count_attributes(table, columns, varying, budget)
-    network = method._network(BinnedCells(attributes, [columns[i] for i in varying], table.cell_weight), budget)
+    columns = Columns.of(table)
+    assert [axis.name for axis in columns.axes] == ["a", "b", "c"]
+    network = method._network(BinnedCells(count_attributes(columns, budget), columns), budget)
     assert sorted(child for child, _ in network) == [0, 1, 2]
     assert max(len(parents) for _, parents in network) == 1
     assert network[0] == (2, ())

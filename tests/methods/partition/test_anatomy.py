@@ -17,7 +17,7 @@ from sfumato.data import read
 from sfumato.errors import ParameterError, UnsatisfiableError
 from sfumato.mechanisms.noise import SimulatedSource, Source, SystemSource
 from sfumato.methods import Anatomy
-from sfumato.methods.partition.bucketing import fill_buckets
+from sfumato.methods.partition.anatomy import fill_buckets
 from sfumato.privacy.claims import NoGuarantee
 from sfumato.schema import Schema
 from strategies import TableCase, tables

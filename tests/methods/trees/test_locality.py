@@ -69,7 +69,7 @@ def holding(regions: Regions, row: tuple[int, ...]) -> NDArray[np.bool_]:
     """Which region a row lies in."""
     axes = regions.points.table.schema.quasi
     position = np.array([code if code >= 0 else axis.size for code, axis in zip(row[:-1], axes, strict=True)])
-    return ((regions.lo <= position) & (position <= regions.hi)).all(axis=1)
+    return ((regions.ranges.lo <= position) & (position <= regions.ranges.hi)).all(axis=1)
 
 
 @st.composite
@@ -85,8 +85,8 @@ def neighbours(draw: st.DrawFn) -> tuple[Pair, list[Cut], bool]:
 def test_only_the_region_of_a_row_sees_it(drawn: tuple[Pair, list[Cut], bool]) -> None:
     pair, cuts, taxonomies = drawn
     one, other = (split_by(table, cuts, taxonomies) for table in (pair.without, pair.added))
-    assert np.array_equal(one.lo, other.lo)
-    assert np.array_equal(one.hi, other.hi)
+    assert np.array_equal(one.ranges.lo, other.ranges.lo)
+    assert np.array_equal(one.ranges.hi, other.ranges.hi)
     inside = holding(one, pair.more)
     assert inside.sum() == 1, "regions are disjoint and cover the domain"
     assert np.array_equal(other.counts() - one.counts(), inside)

@@ -219,7 +219,10 @@ def slow_leaves(case: TableCase, epsilon: Fraction, seed: int) -> list[Box]:
 @given(case=tables(most_rows=30, most_quasi=3, most=6), epsilon=st.sampled_from(EPSILONS), seed=st.integers(0, 99))
 def test_the_tree_is_that_of_its_definition(case: TableCase, epsilon: Fraction, seed: int) -> None:
     leaves = grow(Regions.whole(Points.of(case.table)), epsilon, SimulatedSource(seed))
-    found = [tuple(zip(lo, hi, strict=True)) for lo, hi in zip(leaves.lo.tolist(), leaves.hi.tolist(), strict=True)]
+    found = [
+        tuple(zip(lo, hi, strict=True))
+        for lo, hi in zip(leaves.ranges.lo.tolist(), leaves.ranges.hi.tolist(), strict=True)
+    ]
     assert found == slow_leaves(case, epsilon, seed)
 
 

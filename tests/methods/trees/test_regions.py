@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 
 from sfumato.data import Table, read
 from sfumato.methods.growing import scan
-from sfumato.methods.growing.grow import sort_into_parts
 from sfumato.methods.growing.points import Points, Runs
-from sfumato.methods.growing.regions import MAX_CUTS, Regions, merge_regions
+from sfumato.methods.growing.regions import MAX_CUTS, Regions, merge_regions, sort_into_parts
 from sfumato.methods.growing.scan import BALANCE, CLASSES, DISCERNIBILITY, PENALTY, PENALTY_SCALE, PURITY
 from sfumato.methods.positions import boxes_of_positions, positions_of
 from sfumato.schema import Schema
@@ -118,15 +117,15 @@ def slow_whole(case: TableCase, taxonomies: bool) -> SlowRegion:
 
 def check_same(regions: Regions, slow: Sequence[SlowRegion], values: int) -> None:
     """Boxes, counts and histograms agree; every run of points is inside its box."""
-    assert [tuple(zip(*map(list, ends), strict=True)) for ends in zip(regions.lo, regions.hi, strict=True)] == [
-        region.box for region in slow
-    ]
+    assert [
+        tuple(zip(*map(list, ends), strict=True)) for ends in zip(regions.ranges.lo, regions.ranges.hi, strict=True)
+    ] == [region.box for region in slow]
     assert regions.counts().tolist() == [len(region.rows) for region in slow]
     assert regions.histograms().tolist() == [
         [sum(held == value for _, held in region.rows) for value in range(values)] for region in slow
     ]
     for number, region in enumerate(slow):
-        members = regions.members(number)
+        members = regions.runs.order[regions.runs.starts[number] : regions.runs.ends[number]]
         assert {tuple(point) for point in regions.points.arrays.positions[members].tolist()} == {
             point for point, _ in region.rows
         }
@@ -409,10 +408,17 @@ def test_taxonomies_are_cut_node_by_node() -> None:
     assert whole.count_cuts().tolist() == [[4, -1, 0]]
     axis, by_node = np.array([1], dtype=np.int32), np.array([-1], dtype=np.int32)
     present, _ = whole.split(axis, by_node)
-    assert list(zip(present.lo[:, 1].tolist(), present.hi[:, 1].tolist(), strict=True)) == [(0, 3), (4, 4)]
+    assert list(zip(present.ranges.lo[:, 1].tolist(), present.ranges.hi[:, 1].tolist(), strict=True)) == [
+        (0, 3),
+        (4, 4),
+    ]
     assert present.count_cuts().tolist() == [[4, -1, 0], [4, 0, 0]]
     nodes, _ = present[np.array([0])].split(axis, by_node)
-    assert list(zip(nodes.lo[:, 1].tolist(), nodes.hi[:, 1].tolist(), strict=True)) == [(0, 1), (2, 2), (3, 3)]
+    assert list(zip(nodes.ranges.lo[:, 1].tolist(), nodes.ranges.hi[:, 1].tolist(), strict=True)) == [
+        (0, 1),
+        (2, 2),
+        (3, 3),
+    ]
     assert nodes.count_cuts().tolist() == [[4, -1, 0], [4, 0, 0], [4, 0, 0]]
     free = Regions.whole(Points.of(case.table))
     assert free.count_cuts().tolist() == [[4, 4, 0]]

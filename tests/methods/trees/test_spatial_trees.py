@@ -22,15 +22,15 @@ from sfumato.mechanisms.noise import SimulatedSource
 from sfumato.mechanisms.noise.geometric import laplace_variance
 from sfumato.methods.growing.points import Points
 from sfumato.methods.growing.regions import Regions
-from sfumato.methods.trees.hybrid_tree import HybridTree
-from sfumato.methods.trees.kd_tree import KDTree
-from sfumato.methods.trees.quad_tree import QuadTree
-from sfumato.methods.trees.rps import RPS
 from sfumato.methods.trees.spatial_tree import (
     CUTTING,
     GROWTH,
     MAX_HEIGHT,
+    RPS,
     SIZING,
+    HybridTree,
+    KDTree,
+    QuadTree,
     SpatialTree,
     automatic_height,
     geometric_prices,
@@ -204,7 +204,7 @@ def test_the_widest_axis_is_cut_in_the_middle(case: TableCase) -> None:
         if not len(regions):
             break
         axis, expected_axis, expected_middle = regions.widest_axes(), [], []
-        for lo, hi in zip(regions.lo.tolist(), regions.hi.tolist(), strict=True):
+        for lo, hi in zip(regions.ranges.lo.tolist(), regions.ranges.hi.tolist(), strict=True):
             shares = [
                 Fraction(last - first + 1, size) if last > first else Fraction(0)
                 for first, last, size in zip(lo, hi, case.positions, strict=True)

@@ -4,10 +4,8 @@ Every axis is a plain range of positions, with the missing value at one end of i
 for Mondrian, whose cuts keep missing values with the smallest codes.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,8 +68,8 @@ class Points:
     roots: NDArray[np.int32]
     taxonomies: Taxonomies
 
-    @staticmethod
-    def of(table: Table, *, taxonomies: bool = False, missing_first: bool = False) -> Points:
+    @classmethod
+    def of(cls, table: Table, *, taxonomies: bool = False, missing_first: bool = False) -> Self:
         """The points of a table; without `taxonomies` every axis may be cut anywhere."""
         axes = table.schema.quasi
         nodes: list[tuple[list[int], list[int]]] = []
@@ -80,28 +78,23 @@ class Points:
             for axis in axes
         ]
         nullable = np.array([axis.nullable for axis in axes])
-        lengths = np.array([len(starts) for starts, _ in nodes], dtype=np.int64)
-        return Points(
-            table=table,
-            arrays=PointArrays(
-                positions=table.points + nullable.astype(np.int32) if missing_first else positions_of(table),
-                sizes=np.array([axis.positions for axis in axes], dtype=np.int64),
-                missing=np.array(
-                    [-1 if not axis.nullable else 0 if missing_first else axis.size for axis in axes], dtype=np.int32
-                ),
-                weights=table.weights,
-                cell_start=table.cell_start,
-                cell_value=table.cell_value,
-                cell_weight=table.cell_weight,
-                values=table.values,
-            ),
-            roots=np.array(roots, dtype=np.int32),
-            taxonomies=Taxonomies(
-                child_start=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
-                child_lo=np.array([lo for starts, _ in nodes for lo in starts], dtype=np.int32),
-                child_node=np.array([node for _, below in nodes for node in below], dtype=np.int32),
-            ),
+        sizes = np.array([axis.size for axis in axes], dtype=np.int32)
+        arrays = PointArrays(
+            positions=table.points + nullable.astype(np.int32) if missing_first else positions_of(table),
+            sizes=np.array([axis.positions for axis in axes], dtype=np.int64),
+            missing=np.where(nullable, 0 if missing_first else sizes, -1).astype(np.int32),
+            weights=table.weights,
+            cell_start=table.cell_start,
+            cell_value=table.cell_value,
+            cell_weight=table.cell_weight,
+            values=table.values,
         )
+        flattened = Taxonomies(
+            child_start=np.cumsum([0, *(len(starts) for starts, _ in nodes)], dtype=np.int64),
+            child_lo=np.array([lo for starts, _ in nodes for lo in starts], dtype=np.int32),
+            child_node=np.array([node for _, below in nodes for node in below], dtype=np.int32),
+        )
+        return cls(table, arrays, np.array(roots, dtype=np.int32), flattened)
 
 
 def root_of(axis: Axis) -> Node:

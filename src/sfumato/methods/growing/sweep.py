@@ -203,14 +203,8 @@ def sweep_cuts(points: PointArrays, runs: Runs, rule: SweepRule) -> Cuts:
     box = np.empty((3, axes), np.int32)
     buckets = np.empty(4 * largest + 128, dtype=np.int64)
     room = 4 * len(runs.starts) * axes + largest
-    cuts = Cuts(
-        np.empty(room, np.int64),
-        np.empty(room, np.int64),
-        np.empty(room, np.int64),
-        np.empty(room, np.int64),
-        np.empty(room, np.float64),
-        np.empty((room, 0 if rule.only_best else points.values), np.int64),
-    )
+    where, left = np.empty((4, room), np.int64), np.empty((room, 0 if rule.only_best else points.values), np.int64)
+    cuts = Cuts(where[0], where[1], where[2], where[3], np.empty(room, np.float64), left)
     found = 0
     for region in range(len(runs.starts)):
         members = runs.order[runs.starts[region] : runs.ends[region]]
@@ -236,11 +230,5 @@ def sweep_cuts(points: PointArrays, runs: Runs, rule: SweepRule) -> Cuts:
             best, found = _cheapest(cuts.cost, first_of_region, found), first_of_region + 1
             for array in (cuts.region, cuts.axis, cuts.position):
                 array[first_of_region] = array[best]
-    return Cuts(
-        cuts.region[:found],
-        cuts.axis[:found],
-        cuts.place[:found],
-        cuts.position[:found],
-        cuts.cost[:found],
-        cuts.left[:found],
-    )
+    region_of, axis_of, place, position, cost, left = cuts
+    return Cuts(region_of[:found], axis_of[:found], place[:found], position[:found], cost[:found], left[:found])

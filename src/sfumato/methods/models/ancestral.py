@@ -66,17 +66,18 @@ def sample(
             names = f"{attributes[other].name} and {child.name}"
             _check(column, attributes[other].bins, groups, drawn, link.shares, checks, names)
         bins[link.child] = drawn
-        within = step_shares(child.counts, child.bin_of_step)
+        within = step_shares(child)
         step = draw(drawn, within, uniforms)
         _check(nothing, 1, drawn, step, within, checks, child.name)
         found[:, link.child] = inside_steps(child, step, uniforms)
     return found
 
 
-def step_shares(counts: NDArray[np.float64], bin_of_step: NDArray[np.int64]) -> NDArray[np.float64]:
+def step_shares(attribute: Attribute) -> NDArray[np.float64]:
     """How the rows of each bin fall on the steps of the axis, by the noisy counts: (bins, steps)."""
-    shares = np.zeros((int(bin_of_step.max()) + 1, len(counts)))
-    shares[bin_of_step, np.arange(len(counts))] = counts + BARELY
+    steps = len(attribute.counts)
+    shares = np.zeros((attribute.bins, steps))
+    shares[attribute.bin_of_step, np.arange(steps)] = attribute.counts + BARELY
     return shares
 
 

@@ -4,20 +4,20 @@ An attribute is seen through *views*: its axis cut into up to twelve bins of sim
 into six, four, three and two.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.data import Table
 from sfumato.estimation.consistency import histograms_with_totals
 from sfumato.mechanisms.budget import Budget, ticks
+from sfumato.methods.models.rows import MAX_ROWS, Columns
 from sfumato.methods.positions import even_starts, steps_of
+from sfumato.schema import Axis
 
 SINGLE = Fraction(1, 10)
 """Share of the budget for counting every attribute by itself."""
@@ -40,10 +40,8 @@ class Attribute:
     bin_of_step: NDArray[np.int64]
     views: tuple[NDArray[np.int64], ...]  # the group of each bin, finest view first
 
-    @staticmethod
-    def binned(
-        name: str, starts: NDArray[np.int64], positions: int, counts: NDArray[np.float64], variance: float
-    ) -> Attribute:
+    @classmethod
+    def binned(cls, axis: Axis, starts: NDArray[np.int64], counts: NDArray[np.float64], variance: float) -> Self:
         """Bins and views by the middle of each step's share of the noisy mass."""
         mass = counts + max(counts.sum(), 1.0) * 1e-9
         middle = (np.cumsum(mass) - mass / 2) / mass.sum()
@@ -54,7 +52,18 @@ class Attribute:
             view = np.unique(used * groups // FINEST, return_inverse=True)[1]
             if not views or 0 < view.max() < views[-1].max():
                 views.append(view)
-        return Attribute(name, starts, positions, counts, variance, bin_of_step, tuple(views))
+        return cls(axis.name, starts, axis.positions, counts, variance, bin_of_step, tuple(views))
+
+    @classmethod
+    def every(cls, axis: Axis) -> Self:
+        """Every position a bin of its own, all alike."""
+        each = np.arange(axis.positions)
+        return cls(axis.name, each, axis.positions, np.ones(axis.positions), 0.0, each, (each,))
+
+    def coarse(self, bins: int) -> Self:
+        """The attribute in the groups of its finest view with at most `bins`."""
+        view = next((view for view in self.views if view.max() < bins), np.zeros(self.bins, dtype=np.int64))
+        return replace(self, bin_of_step=view[self.bin_of_step], views=(np.arange(view.max() + 1),))
 
     @property
     def bins(self) -> int:
@@ -90,26 +99,26 @@ def count_steps(
     return np.bincount(steps_of(starts, positions), weights, len(starts)).astype(np.int64)
 
 
-def count_attributes(
-    table: Table, columns: Sequence[NDArray[np.integer]], varying: Sequence[int], budget: Budget
-) -> list[Attribute]:
+def count_attributes(columns: Columns, budget: Budget) -> list[Attribute]:
     """Every attribute by itself: noisy counts of its steps that agree on the number of rows."""
-    price = ticks(SINGLE / len(varying))
+    price = ticks(SINGLE / len(columns.axes))
     variance = float(budget.variance(price))
-    starts = [even_starts(axis.size, axis.nullable) for axis in (table.schema.axes[number] for number in varying)]
+    starts = [even_starts(axis) for axis in columns.axes]
     noisy = []
-    for number, begin in zip(varying, starts, strict=True):
-        exact = count_steps(begin, columns[number], table.cell_weight)
+    for begin, positions in zip(starts, columns.positions, strict=True):
+        exact = count_steps(begin, positions, columns.weights)
         noisy.append(budget.counts(exact[None, :], price).astype(np.float64))  # proof: single-attributes
     precision = np.array([1 / len(begin) for begin in starts])
     rows = max(1.0, float(np.average([counts.sum() for counts in noisy], weights=precision)))
-    return [
-        Attribute.binned(
-            table.schema.axes[number].name,
-            begin,
-            table.schema.axes[number].positions,
-            histograms_with_totals(counts + (rows - counts.sum()) / len(begin), np.array([rows]))[0],
-            variance,
-        )
-        for number, begin, counts in zip(varying, starts, noisy, strict=True)
+    agreed = [
+        histograms_with_totals(counts + (rows - counts.sum()) / counts.size, np.array([rows]))[0] for counts in noisy
     ]
+    return [
+        Attribute.binned(axis, begin, counts, variance)
+        for axis, begin, counts in zip(columns.axes, starts, agreed, strict=True)
+    ]
+
+
+def rows_to_sample(attributes: Sequence[Attribute]) -> int:
+    """As many rows as the noisy counts speak of."""
+    return min(max(1, round(float(attributes[0].counts.sum()))), MAX_ROWS)

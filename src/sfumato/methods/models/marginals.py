@@ -5,8 +5,6 @@ counted by themselves, for a small share, and cut into bins of similar noisy mas
 and within a bin the axis keeps the shape of its own count.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,15 +14,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.data import Table
 from sfumato.mechanisms.budget import Budget, ticks
-from sfumato.methods.base import DPMethod
 from sfumato.methods.models.ancestral import deal, inside_steps, step_shares
 from sfumato.methods.models.binning import Attribute, count_steps
 from sfumato.methods.models.fitting import Marginal, fit
-from sfumato.methods.models.rows import MAX_ROWS, release_of_rows, row_columns
-from sfumato.methods.positions import even_starts, steps_of
-from sfumato.release.release import Release
+from sfumato.methods.models.rows import MAX_ROWS, Columns, SampledRows
+from sfumato.methods.positions import even_starts
 from sfumato.release.sampling import round_counts
 from sfumato.release.selfcheck import check_marginals
 
@@ -42,7 +37,7 @@ JOINED_CELLS = 8
 
 
 @dataclass(frozen=True, kw_only=True)
-class Marginals(DPMethod):
+class Marginals(SampledRows):
     """Synthetic rows from noisy joint tables of all pairs of attributes, fitted by greatest entropy.
 
     Claim: pure differential privacy for adding or removing one row.
@@ -56,33 +51,28 @@ class Marginals(DPMethod):
     name: ClassVar[str] = "marginals"
     title: ClassVar[str] = "Marginals"
 
-    def _release(self, table: Table, budget: Budget) -> Release:
-        columns, varying = row_columns(table)
-        axes = self._bin_axes(table, columns, varying, budget)
-        codes = [axis.group_of(columns[number]) for axis, number in zip(axes, varying, strict=True)]
-        shape = [axis.groups for axis in axes]
-        cells = fit(shape, self._count_tables(codes, table.cell_weight, shape, budget))
-        return release_of_rows(self, table, varying, _sample_rows(axes, cells, budget))
+    def _sample(self, columns: Columns, budget: Budget) -> NDArray[np.int64]:
+        attributes = self._bin_axes(columns, budget)
+        codes = [attribute.bin_of(column) for attribute, column in zip(attributes, columns.positions, strict=True)]
+        shape = [attribute.bins for attribute in attributes]
+        cells = fit(shape, self._count_tables(codes, columns.weights, shape, budget))
+        return _sample_rows(attributes, cells, budget)
 
-    def _bin_axes(
-        self, table: Table, columns: Sequence[NDArray[np.integer]], varying: Sequence[int], budget: Budget
-    ) -> list[BinnedAxis]:
+    def _bin_axes(self, columns: Columns, budget: Budget) -> list[Attribute]:
         """Narrow axes as they are, wide ones counted by themselves and cut into bins."""
-        own = [table.schema.axes[number] for number in varying]
-        limits, bins = resolution([axis.positions for axis in own])
-        wide = [axis.positions > limit for axis, limit in zip(own, limits, strict=True)]
+        limits, bins = resolution([axis.positions for axis in columns.axes])
+        wide = [axis.positions > limit for axis, limit in zip(columns.axes, limits, strict=True)]
         found = []
-        for axis, number, is_wide in zip(own, varying, wide, strict=True):
+        for axis, column, is_wide in zip(columns.axes, columns.positions, wide, strict=True):
             if not is_wide:
-                found.append(BinnedAxis.every(axis.name, axis.positions))
+                found.append(Attribute.every(axis))
                 continue
-            starts = even_starts(axis.size, axis.nullable)
-            exact = count_steps(starts, columns[number], table.cell_weight)
+            starts = even_starts(axis)
+            exact = count_steps(starts, column, columns.weights)
             price = ticks(WIDE_SHARE / sum(wide))
             counts = budget.counts(exact[None, :], price)[0]  # proof: wide-axes
             mass = np.maximum(counts, 0).astype(np.float64)
-            attribute = Attribute.binned(axis.name, starts, axis.positions, mass, float(budget.variance(price)))
-            found.append(BinnedAxis.coarse(attribute, bins))
+            found.append(Attribute.binned(axis, starts, mass, float(budget.variance(price))).coarse(bins))
         return found
 
     def _count_tables(
@@ -99,34 +89,6 @@ class Marginals(DPMethod):
             variance = max(float(budget.variance(price)), MIN_VARIANCE)
             found.append(Marginal(axes, counts.reshape(sizes).astype(np.float64), variance))
         return found
-
-
-@dataclass(frozen=True, eq=False)
-class BinnedAxis:
-    """An attribute seen through one of its views: the group of each of its steps."""
-
-    attribute: Attribute
-    group_of_step: NDArray[np.int64]
-
-    @staticmethod
-    def every(name: str, positions: int) -> BinnedAxis:
-        """Every position a group of its own."""
-        each = np.arange(positions)
-        return BinnedAxis(Attribute(name, each, positions, np.ones(positions), 0.0, each, (each,)), each)
-
-    @staticmethod
-    def coarse(attribute: Attribute, bins: int) -> BinnedAxis:
-        """The finest view with at most `bins` groups."""
-        view = next((view for view in attribute.views if view.max() < bins), np.zeros(attribute.bins, dtype=np.int64))
-        return BinnedAxis(attribute, view[attribute.bin_of_step])
-
-    @property
-    def groups(self) -> int:
-        return int(self.group_of_step.max()) + 1
-
-    def group_of(self, positions: NDArray[np.integer]) -> NDArray[np.int64]:
-        """The group of each position."""
-        return self.group_of_step[steps_of(self.attribute.starts, positions)]
 
 
 def resolution(positions: Sequence[int]) -> tuple[list[int], int]:
@@ -154,7 +116,7 @@ def joint_tables(shape: Sequence[int]) -> list[tuple[int, ...]]:
     return [tuple(sorted((*pair, *narrow))) for pair in combinations(others, 2)] or [(0,)]
 
 
-def _sample_rows(axes: Sequence[BinnedAxis], cells: NDArray[np.float64], budget: Budget) -> NDArray[np.int64]:
+def _sample_rows(attributes: Sequence[Attribute], cells: NDArray[np.float64], budget: Budget) -> NDArray[np.int64]:
     """Rows of positions: as many of each cell as it counts, rounded along the cells, then a position in each bin."""
     cells = cells * min(1.0, MAX_ROWS / max(float(cells.sum()), 1.0))
     whole = round_counts(cells, np.indices(cells.shape).reshape(cells.ndim, -1), budget.uniforms)
@@ -162,12 +124,12 @@ def _sample_rows(axes: Sequence[BinnedAxis], cells: NDArray[np.float64], budget:
     checks = sum(int(np.prod([cells.shape[axis] for axis in some])) for some in compared)
     for some in compared:
         others = tuple(axis for axis in range(cells.ndim) if axis not in some)
-        names = " and ".join(axes[axis].attribute.name for axis in some)
+        names = " and ".join(attributes[axis].name for axis in some)
         check_marginals(cells.sum(axis=others), whole.sum(axis=others), checks, names)
     rows = np.repeat(np.arange(whole.size), whole.reshape(-1))
     found = np.empty((len(rows), cells.ndim), dtype=np.int64)
-    for number, (axis, group) in enumerate(zip(axes, np.unravel_index(rows, cells.shape), strict=True)):
-        shares = step_shares(axis.attribute.counts, axis.group_of_step)
+    for number, (attribute, group) in enumerate(zip(attributes, np.unravel_index(rows, cells.shape), strict=True)):
+        shares = step_shares(attribute)
         step = deal(group, shares, budget.uniforms) if shares.shape[0] < shares.shape[1] else group
-        found[:, number] = inside_steps(axis.attribute, step, budget.uniforms)
+        found[:, number] = inside_steps(attribute, step, budget.uniforms)
     return found

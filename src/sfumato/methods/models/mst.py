@@ -14,18 +14,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.data import Table
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.budget import Budget, ticks
-from sfumato.methods.base import DPMethod
 from sfumato.methods.models.ancestral import BARELY, Link, sample
-from sfumato.methods.models.binning import Attribute, count_attributes
+from sfumato.methods.models.binning import Attribute, count_attributes, rows_to_sample
 from sfumato.methods.models.network import BinnedCells
-from sfumato.methods.models.rows import release_of_rows, row_columns, rows_to_sample
+from sfumato.methods.models.rows import Columns, SampledRows
 from sfumato.parameters import parameter
 from sfumato.privacy.claims import ApproximateDP
 from sfumato.privacy.loss import Approximate, Concentrated, exact
-from sfumato.release.release import Release
 
 CHOOSING = Fraction(1, 4)
 """Share of the budget for choosing the pairs; the attributes by themselves have a tenth, the pairs the rest."""
@@ -34,7 +31,7 @@ Edge = tuple[int, int]
 
 
 @dataclass(frozen=True, kw_only=True)
-class MST(DPMethod):
+class MST(SampledRows):
     """Synthetic rows from a tree of pairwise tables, fitted by the library `mbi`.
 
     Claim: (ε, δ)-differential privacy for adding or removing one row.
@@ -60,15 +57,12 @@ class MST(DPMethod):
     def claim(self) -> ApproximateDP:
         return ApproximateDP(epsilon=self.epsilon, failing=self.delta)
 
-    def _release(self, table: Table, budget: Budget) -> Release:
+    def _sample(self, columns: Columns, budget: Budget) -> NDArray[np.int64]:
         library = _library()
-        columns, varying = row_columns(table)
-        attributes = count_attributes(table, columns, varying, budget)
-        cells = BinnedCells(attributes, [columns[number] for number in varying], table.cell_weight)
-        edges = _spanning_tree(cells, budget) if len(attributes) > 1 else []
-        links = _links(library, cells, edges, budget)
-        rows = sample(attributes, links, rows_to_sample(attributes), budget.uniforms)
-        return release_of_rows(self, table, varying, rows)
+        attributes = count_attributes(columns, budget)
+        cells = BinnedCells(attributes, columns)
+        links = _links(library, cells, _spanning_tree(cells, budget), budget)
+        return sample(attributes, links, rows_to_sample(attributes), budget.uniforms)
 
 
 def _spanning_tree(cells: BinnedCells, budget: Budget) -> list[Edge]:
@@ -99,13 +93,8 @@ def _links(library: Any, cells: BinnedCells, edges: Sequence[Edge], budget: Budg
     price = int(budget.left[0]) // max(len(edges), 1)
     for parent, child in edges:
         counts = budget.counts(cells.counts(child, ((parent, 0),))[None, ...], price)[0]  # proof: pairs
-        measured.append(
-            library.LinearMeasurement(
-                counts.reshape(-1).astype(np.float64),
-                (names[parent], names[child]),
-                stddev=float(budget.variance(price)) ** 0.5,
-            )
-        )
+        flat, pair = counts.reshape(-1).astype(np.float64), (names[parent], names[child])
+        measured.append(library.LinearMeasurement(flat, pair, stddev=float(budget.variance(price)) ** 0.5))
     rows = float(attributes[0].counts.sum())
     model = library.estimation.MirrorDescent().estimate(domain, measured, known_total=rows, iters=STEPS)
 

@@ -4,12 +4,15 @@ A child is always seen through the finest view of its attribute, a parent throug
 parents of Zhang et al., 2017), so that a child can listen a little to many parents.
 """
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.data.keys import pack
 from sfumato.methods.models.binning import PRECISION, Attribute
+from sfumato.methods.models.rows import Columns
 
 MAX_CANDIDATES = 2_000
 """Candidates of one selection; with more, children listen to fewer parents."""
@@ -24,18 +27,13 @@ Parents = tuple[View, ...]
 class BinnedCells:
     """The rows of a table as weighted combinations of bins."""
 
-    def __init__(
-        self, attributes: Sequence[Attribute], positions: Sequence[NDArray[np.integer]], weights: NDArray[np.int64]
-    ) -> None:
+    def __init__(self, attributes: Sequence[Attribute], columns: Columns) -> None:
         self.attributes = attributes
-        bins = [attribute.bin_of(column) for attribute, column in zip(attributes, positions, strict=True)]
-        order = np.lexsort(bins)
-        rows = np.column_stack(bins)[order]
-        new = np.ones(len(rows), dtype=bool)
-        new[1:] = (rows[1:] != rows[:-1]).any(axis=1)
-        starts = np.flatnonzero(new)
-        self.bins = rows[starts].T
-        self.weights = np.add.reduceat(weights[order], starts) if len(starts) else np.zeros(0, dtype=np.int64)
+        bins = [attribute.bin_of(column) for attribute, column in zip(attributes, columns.positions, strict=True)]
+        key = pack(bins, [attribute.bins for attribute in attributes])
+        _, first, cell = np.unique(key, return_index=True, return_inverse=True)
+        self.bins = np.array(bins)[:, first]
+        self.weights = np.bincount(cell, columns.weights).astype(np.int64)
         self._keys: dict[Parents, NDArray[np.int64]] = {}
         self._scores: dict[tuple[int, Parents], int] = {}
 
@@ -71,10 +69,7 @@ class BinnedCells:
 
 def combinations_of(attributes: Sequence[Attribute], parents: Parents) -> int:
     """How many combinations of groups the parents have."""
-    found = 1
-    for attribute, view in parents:
-        found *= attributes[attribute].sizes[view]
-    return found
+    return math.prod(attributes[attribute].sizes[view] for attribute, view in parents)
 
 
 def candidates(

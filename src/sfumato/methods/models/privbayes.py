@@ -13,15 +13,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.data import Table
+from sfumato.estimation.consistency import histograms_with_totals
 from sfumato.mechanisms.budget import Budget, ticks
-from sfumato.methods.base import DPMethod
 from sfumato.methods.models.ancestral import BARELY, Link, sample
-from sfumato.methods.models.binning import Attribute, count_attributes
+from sfumato.methods.models.binning import Attribute, count_attributes, rows_to_sample
 from sfumato.methods.models.network import BinnedCells, Parents, candidates, combinations_of
-from sfumato.methods.models.rows import release_of_rows, row_columns, rows_to_sample
+from sfumato.methods.models.rows import Columns, SampledRows
 from sfumato.parameters import parameter
-from sfumato.release.release import Release
 
 CHOOSING = Fraction(3, 20)
 """Share of the budget for choosing the network; the attributes by themselves have a tenth, the tables the rest."""
@@ -30,7 +28,7 @@ MAX_CELLS = 2**18
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrivBayes(DPMethod):
+class PrivBayes(SampledRows):
     """Synthetic rows from a Bayesian network with noisy conditional distributions.
 
     A table may have as many cells as leave each of them `theta` times the noise's scale of rows on average
@@ -53,13 +51,11 @@ class PrivBayes(DPMethod):
         default=4, help="rows per cell of a table, in units of its noise; 4 by default", above=0, label=", θ={:g}"
     )
 
-    def _release(self, table: Table, budget: Budget) -> Release:
-        columns, varying = row_columns(table)
-        attributes = count_attributes(table, columns, varying, budget)
-        cells = BinnedCells(attributes, [columns[number] for number in varying], table.cell_weight)
+    def _sample(self, columns: Columns, budget: Budget) -> NDArray[np.int64]:
+        attributes = count_attributes(columns, budget)
+        cells = BinnedCells(attributes, columns)
         links = self._links(cells, self._network(cells, budget), budget)
-        rows = sample(attributes, links, rows_to_sample(attributes), budget.uniforms)
-        return release_of_rows(self, table, varying, rows)
+        return sample(attributes, links, rows_to_sample(attributes), budget.uniforms)
 
     def _network(self, cells: BinnedCells, budget: Budget) -> list[tuple[int, Parents]]:
         """Each attribute with its parents, which come before it; the sensitive one is first."""
@@ -105,8 +101,6 @@ class PrivBayes(DPMethod):
 
 def _fit_table(counts: NDArray[np.int64], attribute: Attribute, variance: float) -> NDArray[np.float64]:
     """A child's counts by combination of parents, in agreement with its own counts and without negative ones."""
-    from sfumato.estimation.consistency import histograms_with_totals
-
     combinations = len(counts)
     steps = np.bincount(attribute.bin_of_step, minlength=attribute.bins)
     trust = combinations * variance / (combinations * variance + steps * attribute.variance)

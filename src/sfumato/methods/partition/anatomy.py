@@ -4,15 +4,14 @@ Each bucket takes one row of each of the ℓ commonest sensitive values left. Wh
 drawn at random: were rows taken in a known order, the buckets together would tell who has which value.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.compiled import compiled
 from sfumato.data import Table
 from sfumato.errors import UnsatisfiableError
 from sfumato.mechanisms.noise import Source
@@ -52,10 +51,13 @@ class Anatomy(Method):
                 f"no buckets of this table can be {self.l}-diverse: the sensitive value {commonest!r} has "
                 f"{table.overall.max() / table.n:.1%} of the rows, above 1/{self.l}"
             )
-        bucket_of_row = _buckets(table.overall, self.l, source)
-        point, value = _shuffled_rows(table, source)
+        bucket_of_row = fill_buckets(table.overall, self.l)
         buckets = int(bucket_of_row.max()) + 1
-        boxes, weights, group_of = _weighted_points(table, point, bucket_of_row)
+        bucket_of_row = source.permutation(buckets)[bucket_of_row]
+        point, value = _shuffled_rows(table, source)
+        pairs, weights = np.unique(point * buckets + bucket_of_row, return_counts=True)
+        points, group_of = np.divmod(pairs, buckets)
+        boxes, weights = Boxes.of_points(table.points[points]), weights.astype(np.float64)
         counts = np.bincount(bucket_of_row * table.values + value, minlength=buckets * table.values)
         histograms = counts.reshape(buckets, table.values).astype(np.float64)
         return self.make_release(table, boxes, histograms, weights=weights, group_of=group_of, layout="buckets")
@@ -65,7 +67,7 @@ class Anatomy(Method):
         return Syntactic(requirements=(LDiversity(l=self.l), DistinctLDiversity(l=self.l)), buckets=True)
 
     @classmethod
-    def grid(cls, table: Table) -> Iterator[Anatomy]:
+    def grid(cls, table: Table) -> Iterator[Self]:
         if not table.schema.keep:
             yield from (cls(l=l) for l in L_GRID if l * table.overall.max() <= table.n)
 
@@ -79,19 +81,41 @@ def _shuffled_rows(table: Table, source: Source) -> tuple[NDArray[np.int64], NDA
     return point[by_value], value[by_value]
 
 
-def _buckets(overall: NDArray[np.int64], l: int, source: Source) -> NDArray[np.int64]:
-    """The bucket of each row, rows being listed by sensitive value; buckets are numbered in random order."""
-    from sfumato.methods.partition.bucketing import fill_buckets
+@compiled
+def fill_buckets(overall: NDArray[np.int64], l: int) -> NDArray[np.int64]:
+    """The bucket of each row when rows are listed by value: `l` rows of different values in each, or a few more.
 
-    bucket_of_row = fill_buckets(overall, l)
-    relabel = source.permutation(int(bucket_of_row.max()) + 1)
-    return relabel[bucket_of_row]
-
-
-def _weighted_points(
-    table: Table, point: NDArray[np.int64], bucket: NDArray[np.int64]
-) -> tuple[Boxes, NDArray[np.float64], NDArray[np.int64]]:
-    """One box for each point and bucket that occur together."""
-    keys, weights = np.unique(point * (bucket.max() + 1) + bucket, return_counts=True)
-    points, group_of = np.divmod(keys, bucket.max() + 1)
-    return Boxes.of_points(table.points[points]), weights.astype(np.float64), group_of
+    While `l` values have rows left, a bucket takes one row of each of the `l` commonest. The rows that remain
+    are of different values, one each, and join buckets that do not hold their value yet; such buckets exist
+    whenever no value exceeds a share of 1/l (Xiao and Tao, 2006, property 3).
+    """
+    values = len(overall)
+    left = overall.copy()
+    taken = np.zeros(values, dtype=np.int64)
+    starts = np.zeros(values + 1, dtype=np.int64)
+    for value in range(values):
+        starts[value + 1] = starts[value] + overall[value]
+    bucket_of_row = np.full(starts[values], -1, dtype=np.int64)
+    bucket = 0
+    while np.count_nonzero(left) >= l:
+        chosen = np.argsort(-left, kind="mergesort")[:l]
+        for value in chosen:
+            bucket_of_row[starts[value] + taken[value]] = bucket
+            taken[value] += 1
+            left[value] -= 1
+        bucket += 1
+    for value in range(values):
+        used = np.zeros(bucket, dtype=np.bool_)
+        for row in range(starts[value], starts[value] + taken[value]):
+            used[bucket_of_row[row]] = True
+        at = 0
+        while left[value] > 0:
+            while at < bucket and used[at]:
+                at += 1
+            if at == bucket:
+                raise ValueError("a value has more rows than buckets can take one of")
+            bucket_of_row[starts[value] + taken[value]] = at
+            used[at] = True
+            taken[value] += 1
+            left[value] -= 1
+    return bucket_of_row

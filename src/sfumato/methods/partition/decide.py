@@ -77,8 +77,7 @@ def _decide(
             keys = (cuts.position, cuts.axis, np.round(cuts.cost, 9), cuts.region)
             ranked = kept[np.lexsort([key[kept] for key in keys])]
             first = ranked[np.unique(cuts.region[ranked], return_index=True)[1]]
-            region, axis, place, position, cost, left = cuts
-            cuts = Cuts(region[first], axis[first], place[first], position[first], cost[first], left[first])
+            cuts = Cuts._make(array[first] for array in cuts)
         parts.append(cuts._replace(region=cuts.region + batch.start))
     return Cuts(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
@@ -95,6 +94,4 @@ def _number(classes: Regions) -> NDArray[np.int64]:
     owners = classes.owners()
     smallest = np.empty(len(classes), dtype=np.int64)
     smallest[owners[::-1]] = np.arange(len(owners))[::-1]
-    rank = np.empty(len(classes), dtype=np.int64)
-    rank[np.argsort(smallest)] = np.arange(len(classes))
-    return rank[owners]
+    return np.argsort(np.argsort(smallest))[owners]

@@ -4,20 +4,18 @@ Builds the partitions that li2009 section 5 and cormode2013 section II compare, 
 rows, or exact quasi-identifiers with the sensitive values of each class detached.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sfumato.data import Table
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.noise import Source
 from sfumato.methods.base import Method, refuse_kept_columns
+from sfumato.methods.growing.regions import count_by_class
 from sfumato.methods.partition.decide import Cut, partition
 from sfumato.parameters import declarations, parameter
 from sfumato.privacy.claims import Syntactic
@@ -99,13 +97,11 @@ class Mondrian(Method):
         if self.recoding == "bucketize":
             refuse_kept_columns(table, "bucketization takes rows apart; use generalization or another role")
         class_of = partition(table, self.all_requirements, self.cut)
-        classes = int(class_of.max()) + 1
-        generalize = self.recoding == "generalize"
-        boxes = Boxes.around(table.points, class_of, classes) if generalize else Boxes.of_points(table.points)
-        histograms = class_histograms(table, class_of, classes)
-        if generalize:
+        histograms = count_by_class(table, class_of, int(class_of.max()) + 1).astype(np.float64)
+        if self.recoding == "generalize":
+            boxes = Boxes.around(table.points, class_of, len(histograms))
             return self.make_release(table, boxes, histograms, kept=table.kept_rows(class_of))
-        weights = table.weights.astype(np.float64)
+        boxes, weights = Boxes.of_points(table.points), table.weights.astype(np.float64)
         return self.make_release(table, boxes, histograms, weights=weights, group_of=class_of, layout="buckets")
 
     @property
@@ -126,31 +122,17 @@ class Mondrian(Method):
         return f"Mondrian {' '.join(named)}" + (f" ({', '.join(extras)})" if extras else "")
 
     @classmethod
-    def grid(cls, table: Table) -> Iterator[Mondrian]:
-        """k, ℓ, t and δ over their usual ranges, in both recodings."""
-        for recoding in get_args(Recoding):
-            if recoding == "bucketize" and table.schema.keep:
-                continue
-            for k in K_GRID:
-                if 2 * k <= table.n:
-                    yield cls(k=k, recoding=recoding)
-            for l in L_GRID:
-                if l * table.overall.max() <= table.n:
-                    yield cls(k=FLOOR, l=l, recoding=recoding)
-            for t in T_GRID:
-                yield cls(k=FLOOR, t=t, distance="jensen-shannon", recoding=recoding)
-            for delta in DELTA_GRID:
-                yield cls(k=FLOOR, delta=delta, recoding=recoding)
+    def grid(cls, table: Table) -> Iterator[Self]:
+        """k, ℓ, t and δ over their usual ranges, in both recodings unless columns are kept."""
+        for recoding in get_args(Recoding)[: 1 if table.schema.keep else None]:
+            yield from (cls(k=k, recoding=recoding) for k in K_GRID if 2 * k <= table.n)
+            diverse = [l for l in L_GRID if l * table.overall.max() <= table.n]
+            yield from (cls(k=FLOOR, l=l, recoding=recoding) for l in diverse)
+            yield from (cls(k=FLOOR, t=t, distance="jensen-shannon", recoding=recoding) for t in T_GRID)
+            yield from (cls(k=FLOOR, delta=delta, recoding=recoding) for delta in DELTA_GRID)
 
     def parameters(self) -> dict[str, Any]:
         given = super().parameters()
         if self.requirements:
             given["requirements"] = [requirement.spec() for requirement in self.requirements]
         return given
-
-
-def class_histograms(table: Table, class_of: NDArray[np.int64], classes: int) -> NDArray[np.float64]:
-    """Rows of each class by sensitive value: (classes, values)."""
-    flat = class_of[table.cell_point] * table.values + table.cell_value
-    counts = np.bincount(flat, table.cell_weight, classes * table.values).astype(np.float64)
-    return counts.reshape(classes, table.values)

@@ -4,11 +4,9 @@ What a table looks like whose sensitive column was collected by `sfumato.collect
 mechanism. The release names the channel, and every estimate undoes it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -92,7 +90,7 @@ class LocalNoise(PrivateMethod):
         return f"Local {self.mechanism} ε={self.epsilon:g}"
 
     @classmethod
-    def grid(cls, table: Table) -> Iterator[LocalNoise]:
+    def grid(cls, table: Table) -> Iterator[Self]:
         yield from super().grid(table)
         sensitive, spaced = table.schema.sensitive, not table.schema.keep
         if spaced and isinstance(sensitive, NumericAxis) and not sensitive.nullable and sensitive.size > 1:

@@ -5,22 +5,21 @@ taxonomy's node by its children, a range of numbers by its two sides of a privat
 Max, the rows that belong to the commonest class of their child; the classes are the sensitive values.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.data import Table
+from sfumato.estimation.consistency import histograms_with_totals
 from sfumato.mechanisms.budget import Budget, ticks
 from sfumato.methods.base import DPMethod
 from sfumato.methods.growing.points import root_of, skip_single_children
-from sfumato.methods.positions import boxes_of_positions, positions_of, steps_of
+from sfumato.methods.positions import boxes_of_steps, positions_of, steps_of_points
 from sfumato.methods.trees.cells import MAX_DOMAIN, count_cells
 from sfumato.parameters import parameter
 from sfumato.release.release import Release
@@ -49,17 +48,17 @@ class Value:
     node: Node | None
     children: tuple[int, ...] = ()
 
-    @staticmethod
-    def top(number: int, axis: Axis) -> Value:
+    @classmethod
+    def top(cls, number: int, axis: Axis) -> Self:
         """The whole axis; its missing value stands beside the root of a taxonomy."""
         if axis.kind == "numeric":
-            return Value(number, 0, axis.positions - 1, None)
-        return Value.of_node(number, root_of(axis))
+            return cls(number, 0, axis.positions - 1, None)
+        return cls.of_node(number, root_of(axis))
 
-    @staticmethod
-    def of_node(axis: int, node: Node) -> Value:
+    @classmethod
+    def of_node(cls, axis: int, node: Node) -> Self:
         node = skip_single_children(node)
-        return Value(axis, node.lo, node.hi, node, tuple(child.lo for child in node.children))
+        return cls(axis, node.lo, node.hi, node, tuple(child.lo for child in node.children))
 
     @property
     def needs_cut(self) -> bool:
@@ -72,12 +71,12 @@ class Value:
         number = min(self.hi - self.lo, MAX_CUTS)
         return [self.lo + 1 + place * (self.hi - self.lo) // number for place in range(number)]
 
-    def specialize(self) -> list[Value]:
+    def specialize(self) -> list[Self]:
         """The values that replace this one."""
         if self.node is not None:
-            return [Value.of_node(self.axis, child) for child in self.node.children]
+            return [self.of_node(self.axis, child) for child in self.node.children]
         lower, upper = self.children
-        return [Value(self.axis, lower, upper - 1, None), Value(self.axis, upper, self.hi, None)]
+        return [replace(self, lo=lower, hi=upper - 1, children=()), replace(self, lo=upper, children=())]
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,13 +86,13 @@ class ClassCounts:
     positions: NDArray[np.int32]  # rising
     reached: NDArray[np.int64]  # (positions + 1, classes)
 
-    @staticmethod
-    def of(column: NDArray[np.int32], histograms: NDArray[np.int64]) -> ClassCounts:
+    @classmethod
+    def of(cls, column: NDArray[np.int32], histograms: NDArray[np.int64]) -> Self:
         """The counts of one axis, from the position of each point and its rows by class."""
         order = np.argsort(column, kind="stable")
         reached = np.zeros((len(column) + 1, histograms.shape[1]), dtype=np.int64)
         np.cumsum(histograms[order], axis=0, out=reached[1:])
-        return ClassCounts(column[order], reached)
+        return cls(column[order], reached)
 
     def score(self, starts: Sequence[int], hi: int) -> int:
         """Max: Σ over the children, the last one ending at `hi`, of the rows in the commonest class."""
@@ -118,17 +117,18 @@ class DiffGen(DPMethod):
     h: int = parameter(default=10, help="how many specializations", minimum=1, maximum=MAX_SPECIALIZATIONS, always=True)
 
     def _release(self, table: Table, budget: Budget) -> Release:
-        columns = positions_of(table).T
-        values = self._specialize(table, [ClassCounts.of(column, table.histograms) for column in columns], budget)
-        starts = [np.array(sorted(value.lo for value in values if value.axis == axis)) for axis in range(len(columns))]
-        cell = np.zeros(len(table.points), dtype=np.int64)
-        for begin, column in zip(starts, columns, strict=True):
-            cell = cell * len(begin) + steps_of(begin, column)
+        counts = [ClassCounts.of(column, table.histograms) for column in positions_of(table).T]
+        values = self._specialize(table, counts, budget)
+        starts = [np.array(sorted(value.lo for value in values if value.axis == axis)) for axis in range(len(counts))]
+        cell = np.ravel_multi_index(tuple(steps_of_points(table, starts).T), [len(begin) for begin in starts])
         found, histograms, variance = self._count(table, cell, math.prod(map(len, starts)), budget)
         if not len(found):
-            starts = [np.zeros(1, dtype=np.int64)] * len(columns)
+            starts = [np.zeros(1, dtype=np.int64)] * len(counts)
             found, histograms = np.zeros(1, dtype=np.int64), np.full((1, table.values), 1 / table.values)
-        return self._publish_grid(table, starts, found, histograms, variance)
+        step = np.column_stack(np.unravel_index(found, [len(begin) for begin in starts]))
+        boxes = boxes_of_steps(step, step, starts, table.schema.quasi)
+        deviation = np.full(len(found), math.sqrt(variance))
+        return self.make_release(table, boxes, histograms, layout="counts", deviation=deviation)
 
     def _specialize(self, table: Table, counts: Sequence[ClassCounts], budget: Budget) -> list[Value]:
         """The values of all axes after the specializations."""
@@ -175,24 +175,6 @@ class DiffGen(DPMethod):
         histograms[row, leaves.ids % table.values] = leaves.counts
         return found, histograms, variance
 
-    def _publish_grid(
-        self,
-        table: Table,
-        starts: Sequence[NDArray[np.int64]],
-        found: NDArray[np.int64],
-        histograms: NDArray[np.float64],
-        variance: float,
-    ) -> Release:
-        axes = table.schema.quasi
-        part = np.unravel_index(found, [len(begin) for begin in starts])
-        lo = [begin[each] for begin, each in zip(starts, part, strict=True)]
-        hi = [
-            np.append(begin[1:], axis.positions)[each] - 1 for axis, begin, each in zip(axes, starts, part, strict=True)
-        ]
-        boxes = boxes_of_positions(np.column_stack(lo), np.column_stack(hi), axes)
-        deviation = np.full(len(found), math.sqrt(variance))
-        return self.make_release(table, boxes, histograms, layout="counts", deviation=deviation)
-
 
 def _offer(values: Sequence[Value], classes: int) -> list[Value]:
     """The values with children after whose specialization the counts of the grid can still be numbered."""
@@ -208,7 +190,5 @@ def _offer(values: Sequence[Value], classes: int) -> list[Value]:
 
 def _remove_negative(counts: NDArray[np.int64]) -> NDArray[np.float64]:
     """The nearest counts without negative ones that have the same total, or one row if that is less."""
-    from sfumato.estimation.consistency import histograms_with_totals
-
     total = np.array([max(float(counts.sum()), 1.0)])
     return histograms_with_totals(counts.reshape(1, -1).astype(np.float64), total).reshape(counts.shape)

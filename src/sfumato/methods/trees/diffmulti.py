@@ -110,7 +110,7 @@ class DiffMulti(DPMethod):
             leaf_noise = leaf_budget.variance(leaf_budget.left)
             leaf_counts = leaf_budget.counts(regions[~inner].histograms(), leaf_budget.left)  # proof: leaf-histograms
             histograms, leaf_noise = _combine(leaf_counts, leaf_noise, counts[~inner], noise)
-            levels.append(Level.of(regions, parent, inner, histograms, leaf_noise, counts[inner], noise))
+            levels.append(Level(regions, parent, inner, histograms, leaf_noise, counts[inner], noise))
             if not inner.any():
                 break
             numbers, size = size + np.flatnonzero(inner), size + len(regions)

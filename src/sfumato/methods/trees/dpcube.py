@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.data import Table
+from sfumato.estimation.consistency import histograms_with_totals
 from sfumato.mechanisms.budget import Budget, ticks
 from sfumato.methods.base import DPMethod
 from sfumato.methods.growing.regions import count_by_class
-from sfumato.methods.positions import boxes_of_positions, even_starts, positions_of, steps_of
+from sfumato.methods.positions import boxes_of_steps, even_starts, steps_of_points
 from sfumato.methods.trees.cells import FALSE_CELLS, MAX_DOMAIN, count_cells
 from sfumato.release.release import Release
 from sfumato.schema import Axis
@@ -93,43 +94,26 @@ class DPCube(DPMethod):
     title: ClassVar[str] = "DPCube"
 
     def _release(self, table: Table, budget: Budget) -> Release:
-        starts = step_starts(table.schema.quasi)
-        columns = positions_of(table).T
-        steps = np.column_stack([steps_of(begin, column) for begin, column in zip(starts, columns, strict=True)])
+        axes = table.schema.quasi
+        starts = step_starts(axes)
+        steps = steps_of_points(table, starts)
         cells = _count(steps, table.weights, tuple(map(len, starts)), budget)
         price = int(budget.left[0])
         noise = float(budget.variance(price))
-        least = ROWS_PER_VALUE * table.values * math.sqrt(noise)
-        tree = partition_cells(cells, least)
+        tree = partition_cells(cells, ROWS_PER_VALUE * table.values * math.sqrt(noise))
         exact = count_by_class(table, tree.part_of(steps), len(tree.parts))
         counts = budget.counts(exact[None, :], price)[0]  # proof: parts
         histograms = _merge_counts(counts.astype(np.float64), noise, tree, cells.variance)
-        return self._publish_parts(table, starts, tree, histograms, noise)
-
-    def _publish_parts(
-        self,
-        table: Table,
-        starts: Sequence[NDArray[np.int64]],
-        tree: KDPartition,
-        histograms: NDArray[np.float64],
-        noise: float,
-    ) -> Release:
-        axes, parts = table.schema.quasi, tree.parts
-        lo = np.column_stack([begin[tree.lo[parts, i]] for i, begin in enumerate(starts)])
-        hi = np.column_stack(
-            [np.append(begin, axes[i].positions)[tree.hi[parts, i] + 1] - 1 for i, begin in enumerate(starts)]
-        )
-        deviation = np.full(len(parts), math.sqrt(noise))
-        return self.make_release(
-            table, boxes_of_positions(lo, hi, axes), histograms, layout="counts", deviation=deviation
-        )
+        boxes = boxes_of_steps(tree.lo[tree.parts], tree.hi[tree.parts], starts, axes)
+        deviation = np.full(len(boxes), math.sqrt(noise))
+        return self.make_release(table, boxes, histograms, layout="counts", deviation=deviation)
 
 
 def step_starts(axes: Sequence[Axis]) -> list[NDArray[np.int64]]:
     """The public steps of every axis, fewer on the widest ones until all cells can be listed or at least numbered."""
     most = [MAX_STEPS] * len(axes)
     while True:
-        starts = [even_starts(axis.size, axis.nullable, steps) for axis, steps in zip(axes, most, strict=True)]
+        starts = [even_starts(axis, steps) for axis, steps in zip(axes, most, strict=True)]
         domain = math.prod(map(len, starts))
         widest = max(range(len(starts)), key=lambda axis: len(starts[axis]))
         if domain <= (MAX_LISTED if len(starts[widest]) > MIN_STEPS else MAX_DOMAIN):
@@ -162,16 +146,16 @@ def partition_cells(cells: NoisyCells, least: float) -> KDPartition:
         axis[node], cut[node] = found
         below[node] = len(lo)
         right = cells.steps[inside, axis[node]] >= cut[node]
-        for beyond, part in ((False, inside[~right]), (True, inside[right])):
-            part_lo, part_hi = lo[node].copy(), hi[node].copy()
-            (part_lo if beyond else part_hi)[axis[node]] = cut[node] - (not beyond)
-            waiting.append((len(lo), part))
-            lo.append(part_lo)
-            hi.append(part_hi)
-            axis.append(-1)
-            cut.append(0)
-            below.append(0)
+        end, begin = hi[node].copy(), lo[node].copy()
+        end[axis[node]], begin[axis[node]] = cut[node] - 1, cut[node]
+        for part in (inside[~right], inside[right]):
+            waiting.append((len(count), part))
             count.append(float(cells.counts[part].sum()))
+        lo += [lo[node], begin]
+        hi += [end, hi[node]]
+        axis += [-1, -1]
+        cut += [0, 0]
+        below += [0, 0]
     return KDPartition(np.array(lo), np.array(hi), np.array(axis), np.array(cut), np.array(below), np.array(count))
 
 
@@ -200,8 +184,6 @@ def _merge_counts(
     histograms: NDArray[np.float64], noise: float, tree: KDPartition, cell_variance: float
 ) -> NDArray[np.float64]:
     """Least squares of both counts of each part, then without negative counts."""
-    from sfumato.estimation.consistency import histograms_with_totals
-
     parts, values = tree.parts, histograms.shape[1]
     fresh = histograms.sum(axis=1)
     volume = (tree.hi[parts] - tree.lo[parts] + 1).astype(np.float64).prod(axis=1)

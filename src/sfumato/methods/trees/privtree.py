@@ -5,12 +5,10 @@ counts along a path fall by at least that amount from level to level, all decisi
 more than about three of them: privtree.proof.md has the exact sum for discrete noise.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -60,12 +58,12 @@ class Decisions:
     epsilon: Fraction
     step: int
 
-    @staticmethod
-    def within(epsilon: Fraction) -> Decisions:
+    @classmethod
+    def within(cls, epsilon: Fraction) -> Self:
         """The least noise for which all decisions on any path together cost no more than `epsilon`."""
         each = epsilon / 2
         while True:
-            found = Decisions(each, max(math.ceil(math.log(2) / each), 1))
+            found = cls(each, max(math.ceil(math.log(2) / each), 1))
             if found.cost() <= float(epsilon) * (1 - ROUNDING):
                 return found
             each = Fraction(math.floor(each * Fraction(999, 1000) * 2**60), 2**60)

@@ -1,4 +1,4 @@
-"""Differentially private spatial decompositions (Cormode et al., 2012): what quad-tree, kd-tree and hybrid share.
+"""Differentially private spatial decompositions (Cormode et al., 2012): quad-tree, kd-tree, their hybrid, and RPS.
 
 The domain is halved again and again, every node is counted with noise, each leaf gets a noisy histogram of the
 sensitive attribute, and least squares make all counts agree. Levels further down answer more of a query, so they
@@ -6,9 +6,9 @@ get geometrically more of the budget.
 """
 
 import math
-from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,8 @@ ROWS_PER_LEAF = 40
 class SpatialTree(DPMethod):
     """A tree of halved boxes; `height` levels of cuts, chosen from a private number of rows if not given."""
 
+    private_share: ClassVar[Fraction]
+    """Of the levels, from the root down, that are cut at private medians; the others are cut at the middle."""
     height: int | None = parameter(
         default=None,
         help="how many levels of cuts; by default chosen privately",
@@ -47,10 +49,6 @@ class SpatialTree(DPMethod):
         maximum=MAX_HEIGHT,
         example=6,
     )
-
-    @abstractmethod
-    def private_levels(self, height: int) -> int:
-        """How many levels, from the root down, are cut at private medians; the others at the middle."""
 
     def axes_to_cut(self, regions: Regions, budget: Budget) -> NDArray[np.int32]:
         """The axis of each region that covers the largest share of its domain; the first of equals."""
@@ -65,7 +63,7 @@ class SpatialTree(DPMethod):
 
     def _grow(self, table: Table, budget: Budget, height: int) -> list[Level]:
         """The tree; a region that cannot be cut any more becomes a leaf early and spends what its path has left."""
-        private = self.private_levels(height)
+        private = math.ceil(height * self.private_share)
         median_price = ticks(CUTTING / private) if private else 0
         prices = geometric_prices(int(budget.left[0]) - median_price * private, height)
         regions, parent, levels = Regions.whole(Points.of(table)), np.array([-1]), []
@@ -75,20 +73,18 @@ class SpatialTree(DPMethod):
             budget, leaf_budget = budget.apart(inner)
             leaf_noise = leaf_budget.variance(leaf_budget.left)
             histograms = leaf_budget.counts(regions[~inner].histograms(), leaf_budget.left)  # proof: leaf-histograms
-            counts, noise = np.zeros((0, 1), dtype=np.int64), np.inf
-            if inner.any():
-                counts = budget.counts(regions[inner].counts()[:, None], price)  # proof: node-counts
-                noise = float(budget.variance(price))
-            levels.append(Level.of(regions, parent, inner, histograms, leaf_noise, counts, noise))
+            counts = budget.counts(regions[inner].counts()[:, None], price)  # proof: node-counts
+            noise = float(budget.variance(price))
+            levels.append(Level(regions, parent, inner, histograms, leaf_noise, counts, noise))
             if not inner.any():
                 break
             numbers, size = size + np.flatnonzero(inner), size + len(regions)
             regions = regions[inner]
             axis = self.axes_to_cut(regions, budget)
-            cut_privately = len(levels) <= private
-            position = (
-                self._choose_medians(regions, axis, budget, median_price) if cut_privately else regions.middles(axis)
-            )
+            if len(levels) <= private:
+                position = self._choose_medians(regions, axis, budget, median_price)
+            else:
+                position = regions.middles(axis)
             regions, part_of = regions.split(axis, position)
             budget, parent = budget.fork(part_of), numbers[part_of]
         return levels
@@ -102,6 +98,77 @@ class SpatialTree(DPMethod):
         cuts[each, axis] = regions.count_cuts()[each, axis]
         candidates = regions.score_cuts(cuts, BALANCE)
         return candidates.position[budget.choose(candidates.scores, candidates.starts, price)]  # proof: medians
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuadTree(SpatialTree):
+    """Every cut in the middle of the widest axis, whatever the data.
+
+    Claim: pure differential privacy for adding or removing one row.
+    Assumes: the schema is public; nothing else is read off the data unpaid.
+    Cost: O(points × height).
+    Reference: paper cormode2013 section II, and Cormode et al., ICDE 2012; proof in spatial_tree.proof.md.
+
+    >>> release = sf.QuadTree(epsilon=1).publish(table)
+    """
+
+    name: ClassVar[str] = "quad-tree"
+    private_share: ClassVar[Fraction] = Fraction(0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class KDTree(SpatialTree):
+    """Every cut at a private median: leaves hold about equally many rows.
+
+    Claim: pure differential privacy for adding or removing one row.
+    Assumes: the schema is public; nothing else is read off the data unpaid.
+    Cost: O(points × height).
+    Reference: paper cormode2013 section II, and Cormode et al., ICDE 2012; proof in spatial_tree.proof.md.
+
+    >>> release = sf.KDTree(epsilon=1).publish(table)
+    """
+
+    name: ClassVar[str] = "kd-tree"
+    private_share: ClassVar[Fraction] = Fraction(1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HybridTree(SpatialTree):
+    """Private medians in the upper half of the levels, middles below.
+
+    Claim: pure differential privacy for adding or removing one row.
+    Assumes: the schema is public; nothing else is read off the data unpaid.
+    Cost: O(points × height).
+    Reference: Cormode, Procopiuc, Srivastava, Shen and Yu, ICDE 2012, section 3.3; proof in spatial_tree.proof.md.
+
+    >>> release = sf.HybridTree(epsilon=1).publish(table)
+    """
+
+    name: ClassVar[str] = "hybrid-tree"
+    private_share: ClassVar[Fraction] = Fraction(1, 2)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RPS(SpatialTree):
+    """Each region is cut on an axis drawn at random, at a private median.
+
+    Claim: pure differential privacy for adding or removing one row.
+    Assumes: the schema is public; nothing else is read off the data unpaid.
+    Cost: O(points × height).
+    Reference: Qardaji and Li, Recursive partitioning and summarization, ASIACCS 2012; proof in spatial_tree.proof.md.
+
+    >>> release = sf.RPS(epsilon=1).publish(table)
+    """
+
+    name: ClassVar[str] = "rps"
+    private_share: ClassVar[Fraction] = Fraction(1)
+
+    def axes_to_cut(self, regions: Regions, budget: Budget) -> NDArray[np.int32]:
+        """One of the axes that can still be cut, each with the same probability."""
+        divisible = regions.widths > 1
+        rank = np.cumsum(divisible, axis=1)
+        drawn = np.floor(budget.uniforms(len(regions)) * rank[:, -1]).astype(np.int64) + 1
+        return np.asarray((rank >= drawn[:, None]).argmax(axis=1).astype(np.int32))
 
 
 def automatic_height(rows: int, epsilon: float) -> int:

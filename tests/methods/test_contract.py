@@ -103,7 +103,7 @@ def check_noisy_release(method: Method, table: Table, release: Release) -> None:
     if release.layout == "counts":
         domain = release.boxes.widths.astype(float).prod(axis=1).sum()
         assert domain == np.prod([float(axis.positions) for axis in table.schema.quasi]), "boxes do not tile the domain"
-        assert (np.bincount(holding_pairs(table.points, *release.boxes.arrays)[0]) == 1).all()
+        assert (np.bincount(holding_pairs(table.points, release.boxes.arrays)[0]) == 1).all()
     else:
         assert release.boxes.are_points.all()
         assert np.array_equal(release.histograms, np.round(release.histograms))

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import binom
 
 from sfumato.errors import ReleaseError
-from sfumato.release.selfcheck import FALSE_FAILURE, check_marginals, deviation_bound
+from sfumato.release.sampling import FALSE_FAILURE, check_marginals, deviation_bound
 
 
 @pytest.mark.parametrize("rows", [1, 10, 1_000, 30_000])

@@ -81,17 +81,10 @@ class Boxes:
     @staticmethod
     def around(points: NDArray[np.int32], group_of: NDArray[np.int64], groups: int) -> Boxes:
         """The tightest box around the points of each group."""
-        shape = (groups, points.shape[1])
-        lo = np.full(shape, np.iinfo(np.int32).max, dtype=np.int32)
-        hi = np.full(shape, -1, dtype=np.int32)
-        missing = np.zeros(shape, dtype=bool)
         order = np.argsort(group_of, kind="stable")
         starts = np.searchsorted(group_of[order], np.arange(groups))
-        for axis in range(points.shape[1]):
-            codes = points[order, axis]
-            absent = codes < 0
-            lo[:, axis] = np.minimum.reduceat(np.where(absent, np.iinfo(np.int32).max, codes), starts)
-            hi[:, axis] = np.maximum.reduceat(codes, starts)
-            missing[:, axis] = np.logical_or.reduceat(absent, starts)
-        lo[hi < 0] = 0
-        return Boxes(lo, hi, missing)
+        codes = points[order]
+        absent = codes < 0
+        lo = np.minimum.reduceat(np.where(absent, np.iinfo(np.int32).max, codes), starts, axis=0)
+        hi = np.maximum.reduceat(codes, starts, axis=0)
+        return Boxes(np.where(hi < 0, 0, lo), hi, np.logical_or.reduceat(absent, starts, axis=0))

@@ -172,7 +172,7 @@ class Content:
         """
         from sfumato.release.kernels import holding_pairs
 
-        point, box = holding_pairs(points, *self.boxes.arrays)
+        point, box = holding_pairs(points, self.boxes.arrays)
         group = self.group_of[box]
         counted = self.distributions.sum(axis=1) > 0
         weight = np.where(counted[group], np.maximum(self.weights[box], 0), 0)

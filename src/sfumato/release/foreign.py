@@ -56,17 +56,17 @@ class ForeignRelease:
         boxes, class_of = distinct_boxes([ParsedColumn(spans, code[~suppressed]) for spans, code in columns])
         class_of_row = np.full(frame.height, len(boxes))
         class_of_row[~suppressed] = class_of
-        *histograms, left_out = _spread_counts(values, class_of_row, len(boxes) + 1, sensitive.positions)
+        histograms = _spread_counts(values, class_of_row, len(boxes) + 1, sensitive.positions)
         count = int(suppressed.sum())
         release = Release(
             schema=_without_kept(schema.public()),
             boxes=boxes,
             weights=np.bincount(class_of, minlength=len(boxes)).astype(np.float64),
             group_of=np.arange(len(boxes)),
-            histograms=np.array(histograms),
+            histograms=histograms[:-1],
             claim=claim,
             provenance=provenance,
-            suppressed=left_out if count else None,
+            suppressed=histograms[-1] if count else None,
         )
         return ForeignRelease(release=release.verified(), suppressed=count)
 

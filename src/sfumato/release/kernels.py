@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sfumato.compiled import compiled
 from sfumato.release.boxes import BoxArrays
 
+Integers = NDArray[np.int64]
 SMALL_ENOUGH = 2048
 """Below this many (point, box) pairs, comparing all of them beats splitting further."""
 
@@ -92,83 +93,69 @@ def covered_counts(
 
 
 @compiled
-def _holds(
-    point: NDArray[np.int32], box: np.int64, lo: NDArray[np.int32], hi: NDArray[np.int32], missing: NDArray[np.bool_]
-) -> bool:
+def _holds(boxes: BoxArrays, box: np.int64, point: NDArray[np.int32]) -> bool:
     for axis in range(len(point)):
         code = point[axis]
         if code < 0:
-            if not missing[box, axis]:
+            if not boxes.missing[box, axis]:
                 return False
-        elif code < lo[box, axis] or code > hi[box, axis]:
+        elif code < boxes.lo[box, axis] or code > boxes.hi[box, axis]:
             return False
     return True
 
 
 @compiled
+def _sides(boxes: BoxArrays, some: Integers, axis: int, code: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which of some boxes may hold points up to a code of an axis, and which may hold points beyond it."""
+    return (boxes.lo[some, axis] <= code) | boxes.missing[some, axis], boxes.hi[some, axis] > code
+
+
+@compiled
 def _best_cut(
-    points: NDArray[np.int32],
-    lo: NDArray[np.int32],
-    hi: NDArray[np.int32],
-    missing: NDArray[np.bool_],
-    some_points: NDArray[np.int64],
-    some_boxes: NDArray[np.int64],
+    points: NDArray[np.int32], boxes: BoxArrays, some_points: Integers, some_boxes: Integers
 ) -> tuple[int, int]:
     """The axis and code at which a cut leaves the fewest (point, box) pairs; axis -1 if none leaves fewer."""
     best, best_axis, best_code = len(some_points) * len(some_boxes), -1, 0
     for axis in range(points.shape[1]):
-        smallest, largest = points[some_points[0], axis], points[some_points[0], axis]
-        for point in some_points:
-            smallest = min(smallest, points[point, axis])
-            largest = max(largest, points[point, axis])
-        if smallest == largest:
+        codes = points[some_points, axis]
+        code = (codes.min() + codes.max()) // 2
+        if code == codes.max():
             continue
-        code = (smallest + largest) // 2
-        points_left, boxes_left, boxes_right = 0, 0, 0
-        for point in some_points:
-            if points[point, axis] <= code:
-                points_left += 1
-        for box in some_boxes:
-            if lo[box, axis] <= code or missing[box, axis]:
-                boxes_left += 1
-            if hi[box, axis] > code:
-                boxes_right += 1
-        pairs = points_left * boxes_left + (len(some_points) - points_left) * boxes_right
+        points_left = (codes <= code).sum()
+        left, right = _sides(boxes, some_boxes, axis, code)
+        pairs = points_left * left.sum() + (len(codes) - points_left) * right.sum()
         if pairs < best:
             best, best_axis, best_code = pairs, axis, code
     return best_axis, best_code
 
 
 @compiled
-def holding_pairs(
-    points: NDArray[np.int32], lo: NDArray[np.int32], hi: NDArray[np.int32], missing: NDArray[np.bool_]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def holding_pairs(points: NDArray[np.int32], boxes: BoxArrays) -> tuple[Integers, Integers]:
     """All (point, box) pairs where the box holds the point, found by halving both sets together."""
     found_points = np.empty(len(points) + 16, dtype=np.int64)
     found_boxes = np.empty(len(points) + 16, dtype=np.int64)
     found = 0
-    waiting = [(np.arange(len(points)), np.arange(len(lo)))]
+    waiting = [(np.arange(len(points)), np.arange(len(boxes.lo)))]
     while len(waiting) > 0:
         some_points, some_boxes = waiting.pop()
         if len(some_points) == 0 or len(some_boxes) == 0:
             continue
         axis, code = -1, 0
         if len(some_points) * len(some_boxes) > SMALL_ENOUGH:
-            axis, code = _best_cut(points, lo, hi, missing, some_points, some_boxes)
-        if axis < 0:
-            for point in some_points:
-                for box in some_boxes:
-                    if _holds(points[point], box, lo, hi, missing):
-                        if found == len(found_points):
-                            found_points = np.concatenate((found_points, np.empty_like(found_points)))
-                            found_boxes = np.concatenate((found_boxes, np.empty_like(found_boxes)))
-                        found_points[found] = point
-                        found_boxes[found] = box
-                        found += 1
+            axis, code = _best_cut(points, boxes, some_points, some_boxes)
+        if axis >= 0:
+            before = points[some_points, axis] <= code
+            left, right = _sides(boxes, some_boxes, axis, code)
+            waiting.append((some_points[before], some_boxes[left]))
+            waiting.append((some_points[~before], some_boxes[right]))
             continue
-        codes = points[some_points, axis]
-        left = (lo[some_boxes, axis] <= code) | missing[some_boxes, axis]
-        right = hi[some_boxes, axis] > code
-        waiting.append((some_points[codes <= code], some_boxes[left]))
-        waiting.append((some_points[codes > code], some_boxes[right]))
+        for point in some_points:
+            for box in some_boxes:
+                if _holds(boxes, box, points[point]):
+                    if found == len(found_points):
+                        found_points = np.concatenate((found_points, np.empty_like(found_points)))
+                        found_boxes = np.concatenate((found_boxes, np.empty_like(found_boxes)))
+                    found_points[found] = point
+                    found_boxes[found] = box
+                    found += 1
     return found_points[:found], found_boxes[:found]

@@ -7,6 +7,7 @@ parent: in a fixed one, even counts would fall in step with the attributes and i
 rows are handed out, their marginals are compared with those of the counts.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -20,12 +21,13 @@ from sfumato.release.boxes import Boxes
 from sfumato.release.content import sampling_deviation
 from sfumato.release.labels import span_keys
 from sfumato.release.release import Release
-from sfumato.release.selfcheck import check_marginals
 
 Uniforms = Callable[[int], NDArray[np.float64]]
 
 RowKind = Literal["generalized", "synthetic"]
 MAX_ROWS = 50_000_000
+FALSE_FAILURE = 1e-9
+"""The probability that a correct sampler fails any of its checks."""
 MAX_CHECKED_CELLS = 2**16
 """Pairs of attributes with more combinations than this are not compared; their cells hold hardly any rows."""
 
@@ -36,21 +38,20 @@ def generate_rows(release: Release, kind: RowKind, uniforms: Uniforms) -> Releas
         raise ReleaseError("rows are generated from counts; buckets are published as they are")
     if release.rows > MAX_ROWS:
         raise ReleaseError(f"{release.rows:.3g} rows are too many to write; publish the counts")
-    expected = np.maximum(release.weights, 0)[:, None] * release.distributions[release.group_of]
+    expected = release.counts
     box, value = (part.reshape(-1) for part in np.indices(expected.shape))
     keys = span_keys(release.boxes.lo, release.boxes.hi, release.boxes.missing)
-    spans = [np.unique(column, return_inverse=True)[1].reshape(-1)[box] for column in keys.T]
-    whole = round_counts(expected, [*spans, value], uniforms)
-    _check(release, expected, whole)
+    columns = [np.unique(column, return_inverse=True)[1] for column in keys.T]
+    whole = round_counts(expected, [*(column[box] for column in columns), value], uniforms)
+    _check(release, columns, expected, whole)
     chosen = whole.sum(axis=1) > 0
     boxes, counts = release.boxes[chosen], whole[chosen]
     if kind == "synthetic":
         boxes, counts = _points(boxes, counts, uniforms)
-    weights = counts.sum(axis=1).astype(np.float64)
     return replace(
         release,
         boxes=boxes,
-        weights=weights,
+        weights=counts.sum(axis=1).astype(np.float64),
         group_of=np.arange(len(boxes)),
         histograms=counts.astype(np.float64),
         layout="rows",
@@ -85,42 +86,56 @@ def nested_order(columns: Sequence[NDArray[np.integer]] | NDArray[np.integer], u
 
 def _points(boxes: Boxes, counts: NDArray[np.int64], uniforms: Uniforms) -> tuple[Boxes, NDArray[np.int64]]:
     """One point inside its box for every row, by distinct point."""
-    box, value = np.nonzero(counts)
-    rows = counts[box, value]
-    box, value = np.repeat(box, rows), np.repeat(value, rows)
+    box, value = np.repeat(np.argwhere(counts), counts[counts > 0], axis=0).T
     points = np.empty((len(box), boxes.lo.shape[1]), dtype=np.int32)
     for axis in range(points.shape[1]):
         step = np.floor(uniforms(len(box)) * boxes.widths[box, axis]).astype(np.int64)
         code = boxes.lo[box, axis] + step
         points[:, axis] = np.where(code > boxes.hi[box, axis], -1, code)
     distinct, point = np.unique(points, axis=0, return_inverse=True)
-    flat = point.reshape(-1) * counts.shape[1] + value
-    return (
-        Boxes.of_points(distinct),
-        np.bincount(flat, minlength=len(distinct) * counts.shape[1]).reshape(len(distinct), counts.shape[1]),
-    )
+    shape = len(distinct), counts.shape[1]
+    flat = np.ravel_multi_index((point.reshape(-1), value), shape)
+    return Boxes.of_points(distinct), np.bincount(flat, minlength=math.prod(shape)).reshape(shape)
 
 
-def _check(release: Release, expected: NDArray[np.float64], whole: NDArray[np.int64]) -> None:
+def _check(
+    release: Release, columns: list[NDArray[np.int64]], expected: NDArray[np.float64], whole: NDArray[np.int64]
+) -> None:
     """Compare the rows of every sensitive value: in all, by each attribute, and by every pair of attributes."""
-    keys = span_keys(release.boxes.lo, release.boxes.hi, release.boxes.missing)
-    columns = [np.unique(column, return_inverse=True)[1].reshape(-1) for column in keys.T]
-    names = [axis.name for axis in release.schema.quasi]
-    sets: list[tuple[int, ...]] = [(), *((axis,) for axis in range(len(columns)))]
-    sets += combinations(range(len(columns)), 2)
     sizes = [int(column.max(initial=0)) + 1 for column in columns]
-    chosen = [axes for axes in sets if np.prod([sizes[axis] for axis in axes]) <= MAX_CHECKED_CELLS]
-    checks = sum(int(np.prod([sizes[axis] for axis in axes])) * whole.shape[1] for axes in chosen) + 1
-    for axes in chosen:
-        cells = int(np.prod([sizes[axis] for axis in axes]))
+    sets = [axes for count in range(3) for axes in combinations(range(len(columns)), count)]
+    cells_of = {axes: math.prod(sizes[axis] for axis in axes) for axes in sets}
+    compared = {axes: cells for axes, cells in cells_of.items() if cells <= MAX_CHECKED_CELLS}
+    checks = sum(compared.values()) * whole.shape[1] + 1
+    for axes, cells in compared.items():
+        names = [*(release.schema.quasi[axis].name for axis in axes), release.schema.sensitive.name]
         cell = np.zeros(len(whole), dtype=np.int64)
         for axis in axes:
             cell = cell * sizes[axis] + columns[axis]
         for value in range(whole.shape[1]):
             model = np.bincount(cell, expected[:, value], cells).astype(np.float64)
-            check_marginals(
-                model,
-                np.bincount(cell, whole[:, value], cells).astype(np.int64),
-                checks,
-                " and ".join([*(names[axis] for axis in axes), release.schema.sensitive.name]),
-            )
+            sampled = np.bincount(cell, whole[:, value], cells).astype(np.int64)
+            check_marginals(model, sampled, checks, " and ".join(names))
+
+
+def check_marginals(expected: NDArray[np.float64], sampled: NDArray[np.integer], checks: int, names: str) -> None:
+    """Refuse sampled counts too far from their expected values; `checks` counts are compared in all."""
+    allowed = deviation_bound(expected, FALSE_FAILURE / checks)
+    excess = np.abs(sampled - expected) - allowed
+    if (excess > 0).any():
+        worst = np.unravel_index(int(np.argmax(excess)), excess.shape)
+        raise ReleaseError(
+            f"the sampled rows do not follow their model: {int(sampled[worst])} rows in one cell of {names}, "
+            f"expected {expected[worst]:.1f} and at most {allowed[worst]:.1f} away from that"
+        )
+
+
+def deviation_bound(mean: NDArray[np.float64], probability: float) -> NDArray[np.float64]:
+    """The t at which 2 exp(−t² / (2μ + 2t/3)) falls to `probability`: L/3 + √(L²/9 + 2Lμ) with L = ln(2/p).
+
+    A count of sampled rows is a sum of 0/1 draws with known mean μ. Where the draws are independent or negatively
+    associated (as they are when values are dealt out in exact shares), Bernstein's inequality holds:
+    P(|count − μ| ≥ t) ≤ 2 exp(−t² / (2μ + 2t/3)). Rows whose rounding makes up correlations of its own do not pass.
+    """
+    log = math.log(2 / probability)
+    return np.asarray(log / 3 + np.sqrt(log**2 / 9 + 2 * log * mean))

@@ -32,7 +32,7 @@ from sfumato.methods.models.marginals import (
     resolution,
 )
 from sfumato.privacy.loss import Pure
-from sfumato.release.selfcheck import deviation_bound
+from sfumato.release.sampling import deviation_bound
 from sfumato.schema import NumericAxis, Schema
 from strategies import TableCase, tables
 

@@ -328,7 +328,7 @@ def test_pairs_of_points_and_boxes(seed: int, boxes: int, axes: int, width: int)
         for j, box in enumerate(inside)
         if all(code in codes for code, codes in zip(point, box, strict=True))
     }
-    pairs = holding_pairs(points, around.lo, around.hi, around.missing)
+    pairs = holding_pairs(points, around.arrays)
     found = list(zip(*(numbers.tolist() for numbers in pairs), strict=True))
     assert len(found) == len(set(found))
     assert set(found) == expected

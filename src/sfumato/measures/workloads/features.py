@@ -66,7 +66,7 @@ def heaviest_holder(points: NDArray[np.int32], boxes: Boxes, weights: Floats) ->
     """The box that holds each point, of several the heaviest, then the first; -1 where there is none."""
     from sfumato.release.kernels import holding_pairs
 
-    point, box = holding_pairs(points, *boxes.arrays)
+    point, box = holding_pairs(points, boxes.arrays)
     order = np.lexsort((-box, weights[box], point))
     point, box = point[order], box[order]
     last = np.flatnonzero(np.diff(point, append=-1))

@@ -75,7 +75,7 @@ def _present_widths(table: Table, release: Release) -> NDArray[np.float64]:
     from sfumato.release.kernels import holding_pairs
 
     boxes = release.boxes
-    point, box = holding_pairs(table.points, *boxes.arrays)
+    point, box = holding_pairs(table.points, boxes.arrays)
     widths = np.zeros(boxes.lo.shape)
     for position, axis in enumerate(table.schema.quasi):
         codes = table.points[point, position]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sfumato.methods.models.binning import Attribute
 from sfumato.methods.models.network import Parents
-from sfumato.release.selfcheck import check_marginals
+from sfumato.release.sampling import check_marginals
 
 Uniforms = Callable[[int], NDArray[np.float64]]
 Draw = Callable[[NDArray[np.int64], NDArray[np.float64], Uniforms], NDArray[np.int64]]

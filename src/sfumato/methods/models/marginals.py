@@ -20,8 +20,7 @@ from sfumato.methods.models.binning import Attribute, count_steps
 from sfumato.methods.models.fitting import Marginal, fit
 from sfumato.methods.models.rows import MAX_ROWS, Columns, SampledRows
 from sfumato.methods.positions import even_starts
-from sfumato.release.sampling import round_counts
-from sfumato.release.selfcheck import check_marginals
+from sfumato.release.sampling import check_marginals, round_counts
 
 WIDE_SHARE = Fraction(1, 25)
 """Share of the budget for counting the wide axes by themselves."""

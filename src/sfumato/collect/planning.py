@@ -6,6 +6,7 @@ or of the mean. It is that of the unbiased estimate, so the most likely distribu
 
 import math
 from dataclasses import dataclass, fields
+from decimal import ROUND_CEILING, Context
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -109,7 +110,9 @@ class Planner:
         while high / low > 1 + 10 ** -(DIGITS + 1):
             middle = math.sqrt(low * high)
             low, high = (low, middle) if plan(middle).error <= error else (middle, high)
-        rounded = plan(min(_round_up(high), MAX_EPSILON))
+        # A few digits, upwards, so that the error is still reached.
+        few_digits = Context(prec=DIGITS, rounding=ROUND_CEILING).create_decimal_from_float(high)
+        rounded = plan(min(float(few_digits), MAX_EPSILON))
         return rounded if rounded.error <= error else plan(high)
 
     def _deviation(self, channel: Channel) -> float:
@@ -122,12 +125,6 @@ class Planner:
             variances = cell_variances if self.quantity == "cell" else cdf_variances
             variance = float(variances(channel, observed).max())
         return normal_quantile(self.confidence) * math.sqrt(variance)
-
-
-def _round_up(epsilon: float) -> float:
-    """A few digits, upwards, so that the error is still reached."""
-    unit = 10.0 ** (math.floor(math.log10(epsilon)) - DIGITS + 1)
-    return float(f"{math.ceil(epsilon / unit) * unit:.{DIGITS}g}")
 
 
 def _check_shares(shares: ArrayLike | None, size: int) -> Floats:

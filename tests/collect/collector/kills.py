@@ -192,7 +192,7 @@ def run_server(serve: Any, kind: Any, url: str, port: int, listening: int) -> No
 
 def twins(storage: type[Any]) -> dict[str | None, type[Any]]:
     """The storage, and three that are broken."""
-    from sfumato.collect.collector.database import begin_write
+    from sfumato.collect.collector.database import begin
     from sfumato.collect.collector.storage import Receipt
 
     class Early(storage):
@@ -207,7 +207,7 @@ def twins(storage: type[Any]) -> dict[str | None, type[Any]]:
 
         def add_reports(self, survey: str, reports: Any) -> Receipt:
             known = super().add_reports(survey, reports).repeated
-            with self._turn, begin_write(self._engine) as connection:
+            with self._turn, begin(self._engine, write=True) as connection:
                 self._count(connection, survey, Counter(value for _, value in reports[:known]))
             return Receipt(accepted=len(reports), repeated=0)
 
@@ -216,10 +216,10 @@ def twins(storage: type[Any]) -> dict[str | None, type[Any]]:
 
         def add_reports(self, survey: str, reports: Any) -> Receipt:
             values = dict(reports)
-            with self._turn, begin_write(self._engine) as connection:
+            with self._turn, begin(self._engine, write=True) as connection:
                 new = self._insert(connection, survey, values)
             time.sleep(DELAY)
-            with self._turn, begin_write(self._engine) as connection:
+            with self._turn, begin(self._engine, write=True) as connection:
                 self._count(connection, survey, Counter(values[key] for key in new))
             return Receipt(accepted=len(new), repeated=len(reports) - len(new))
 

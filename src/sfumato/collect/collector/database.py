@@ -5,7 +5,7 @@ column for who sent a report, from where or when, and SQLite keeps the rows in t
 """
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -67,7 +67,7 @@ def open_engine(url: URL) -> Engine:
     """A pool of connections to a database whose tables are there."""
     engine = _open_sqlite(url) if url.get_backend_name() == "sqlite" else _open_postgresql(url)
     try:
-        with translate_errors(url), begin_write(engine) as connection:
+        with begin(engine, write=True) as connection:
             if engine.dialect.name == "postgresql":
                 connection.execute(sa.select(sa.func.pg_advisory_xact_lock(MAKING_TABLES)))
             METADATA.create_all(connection)
@@ -91,7 +91,7 @@ def _open_sqlite(url: URL) -> Engine:
             connection.execute(f"PRAGMA {setting}").close()
 
     @sa.event.listens_for(engine, "begin")
-    def begin(connection: Connection) -> None:
+    def lock(connection: Connection) -> None:
         immediate = connection.get_execution_options().get(WRITING)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")
 
@@ -105,19 +105,15 @@ def _open_postgresql(url: URL) -> Engine:
     )
 
 
-def begin_write(engine: Engine) -> AbstractContextManager[Connection]:
-    """A transaction that may write; it is committed at its end, and undone if anything is raised."""
-    return engine.execution_options(**{WRITING: True}).begin()
-
-
 @contextmanager
-def translate_errors(url: URL) -> Iterator[None]:
-    """What a database complains about, in one line and without its password."""
+def begin(engine: Engine, *, write: bool = False) -> Iterator[Connection]:
+    """A transaction, committed at its end and undone if anything is raised; its errors are told without a password."""
     try:
-        yield
+        with engine.execution_options(**{WRITING: write}).begin() as connection:
+            yield connection
     except SQLAlchemyError as error:
         reason = str(getattr(error, "orig", None) or error).strip().partition("\n")[0] or type(error).__name__
-        raise UnavailableError(f"the database {format_url(url)} cannot be used ({reason})") from error
+        raise UnavailableError(f"the database {format_url(engine.url)} cannot be used ({reason})") from error
 
 
 def format_url(url: URL) -> str:

@@ -56,7 +56,10 @@ class Guard:
         except ClientDisconnect:
             pass
         except Exception as error:
-            log.error("the collector failed: %s", _locate(error))
+            # Where it arose, and not its message, which may repeat what somebody sent.
+            last = traceback.extract_tb(error.__traceback__)[-1]
+            place = f"{last.name}, line {last.lineno} of {last.filename.rpartition('/')[2]}"
+            log.error("the collector failed: %s in %s", type(error).__name__, place)
             if not sent:
                 answer = JSONResponse({"error": "the collector failed; try again later"}, 500)
                 await answer(scope, receive, send_guarded)
@@ -75,9 +78,3 @@ class PublicCalls:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         open_to_others = (cors for path, cors in self.public if path.fullmatch(scope["path"]))
         await next(open_to_others, self.app)(scope, receive, send)
-
-
-def _locate(error: Exception) -> str:
-    """The kind of an error and where it arose; not its message, which may repeat what somebody sent."""
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{type(error).__name__} in {last.name}, line {last.lineno} of {last.filename.rpartition('/')[2]}"

@@ -32,24 +32,19 @@ async def read_json(request: Request) -> Any:
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         # Pages of other sites may send anything else without asking whether they are allowed to.
         raise RefusedError(415, "the content type of the request is not JSON; expected application/json")
+    body = bytearray()
     try:
         async with asyncio.timeout(BODY_TIMEOUT):
-            body = await _read_body(request)
+            async for part in request.stream():
+                body += part
+                if len(body) > MAX_BODY:
+                    raise RefusedError(413, f"the request is too large; expected at most {MAX_BODY:,} bytes")
     except TimeoutError as error:
         raise RefusedError(408, f"the request did not arrive within {BODY_TIMEOUT:.0f} seconds") from error
     try:
         return json.loads(body, parse_constant=_refuse_constant, object_pairs_hook=_refuse_duplicates)
     except (ValueError, RecursionError) as error:
         raise RefusedError(400, "the request is not valid JSON") from error
-
-
-async def _read_body(request: Request) -> bytes:
-    body = bytearray()
-    async for part in request.stream():
-        body += part
-        if len(body) > MAX_BODY:
-            raise RefusedError(413, f"the request is too large; expected at most {MAX_BODY:,} bytes")
-    return bytes(body)
 
 
 def _refuse_constant(name: str) -> None:

@@ -18,16 +18,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 
-from sfumato.collect.collector.database import (
-    COUNTS,
-    REPORTS,
-    SURVEYS,
-    begin_write,
-    format_url,
-    open_engine,
-    parse_database,
-    translate_errors,
-)
+from sfumato.collect.collector.database import COUNTS, REPORTS, SURVEYS, begin, format_url, open_engine, parse_database
 from sfumato.collect.survey import Survey
 from sfumato.errors import DataError, ParameterError
 
@@ -55,8 +46,7 @@ class Storage:
     """The database of a collector, made when it is first opened; any thread may use it, and several servers too."""
 
     def __init__(self, database: Path | str) -> None:
-        self._url = parse_database(database)
-        self._engine = open_engine(self._url)
+        self._engine = open_engine(parse_database(database))
         self._dialect: Any = sqlite if self._engine.dialect.name == "sqlite" else postgresql
         # SQLite lets one writer in at a time; a queue here spares the others from polling for it.
         self._turn = threading.Lock() if self._dialect is sqlite else nullcontext()
@@ -70,7 +60,7 @@ class Storage:
         return cls(database)
 
     def __str__(self) -> str:
-        return format_url(self._url)
+        return format_url(self._engine.url)
 
     def close(self) -> None:
         """Give up all connections."""
@@ -80,7 +70,7 @@ class Storage:
         """Store a survey; whether it is new. Another one under its name is a conflict."""
         row = {"name": survey.name, "spec": json.dumps(survey.spec())}
         insert = self._dialect.insert(SURVEYS).on_conflict_do_nothing().returning(SURVEYS.c.name)
-        with translate_errors(self._url), self._turn, begin_write(self._engine) as connection:
+        with self._turn, begin(self._engine, write=True) as connection:
             if connection.execute(insert, row).first():
                 return True
         stored = self.survey(survey.name)
@@ -90,7 +80,7 @@ class Storage:
 
     def survey(self, name: str) -> Survey | None:
         """The survey with a name, if there is one."""
-        with translate_errors(self._url), self._engine.begin() as connection:
+        with begin(self._engine) as connection:
             spec = connection.scalar(select(SURVEYS.c.spec).where(SURVEYS.c.name == name))
         return None if spec is None else Survey.parse(json.loads(spec))
 
@@ -103,18 +93,22 @@ class Storage:
             .group_by(SURVEYS.c.name, SURVEYS.c.spec)
             .order_by(SURVEYS.c.name)
         )
-        with translate_errors(self._url), self._engine.begin() as connection:
+        with begin(self._engine) as connection:
             rows = connection.execute(query).all()
         return [(Survey.parse(json.loads(spec)), int(reports)) for spec, reports in rows]
 
     def add_reports(self, survey: str, reports: Iterable[Report]) -> Receipt:
         """Count the reports of a batch that are new, durably; an id with another value refuses all of it."""
         sent = list(reports)
-        values = _index_by_id(sent)
-        with translate_errors(self._url), self._turn, begin_write(self._engine) as connection:
+        values = dict(sent)
+        _refuse_changed(values, sent, "is sent with two values")
+        with self._turn, begin(self._engine, write=True) as connection:
             new = self._insert(connection, survey, values)
-            if len(new) < len(values):
-                _refuse_changed(connection, survey, values, values.keys() - new)
+            if known := values.keys() - new:
+                stored = select(REPORTS.c.id, REPORTS.c.value).where(
+                    REPORTS.c.survey == survey, REPORTS.c.id.in_(known)
+                )
+                _refuse_changed(values, connection.execute(stored), "came before with another value")
             self._count(connection, survey, Counter(values[key] for key in new))
         return Receipt(accepted=len(new), repeated=len(sent) - len(new))
 
@@ -139,7 +133,7 @@ class Storage:
     def counts(self, survey: str) -> dict[int, int]:
         """How often each value was reported, in rising order; values that were not are left out."""
         query = select(COUNTS.c.value, COUNTS.c.count).where(COUNTS.c.survey == survey).order_by(COUNTS.c.value)
-        with translate_errors(self._url), self._engine.begin() as connection:
+        with begin(self._engine) as connection:
             return dict(connection.execute(query).all())
 
     def histogram(self, survey: Survey) -> NDArray[np.int64]:
@@ -148,18 +142,8 @@ class Storage:
         return np.array([counts.get(value, 0) for value in survey.reports], dtype=np.int64)
 
 
-def _index_by_id(reports: Iterable[Report]) -> dict[str, int]:
-    """The values by their ids; an id may be sent twice, with one value."""
-    values: dict[str, int] = {}
+def _refuse_changed(values: Mapping[str, int], reports: Iterable[Any], problem: str) -> None:
+    """An id may be sent any number of times, with one value."""
     for key, value in reports:
-        if values.setdefault(key, value) != value:
-            raise ConflictError(f"the id {key!r} is sent with two values; expected a new id for each report")
-    return values
-
-
-def _refuse_changed(connection: Connection, survey: str, values: Mapping[str, int], known: Iterable[str]) -> None:
-    """An id that was sent before must have come with the same value."""
-    query = select(REPORTS.c.id, REPORTS.c.value).where(REPORTS.c.survey == survey, REPORTS.c.id.in_(known))
-    for key, value in connection.execute(query):
         if values[key] != value:
-            raise ConflictError(f"the id {key!r} came before with another value; expected a new id for each report")
+            raise ConflictError(f"the id {key!r} {problem}; expected a new id for each report")

@@ -47,32 +47,26 @@ async function refresh() {
   if (asking || document.hidden) return;
   const token = memory[TOKEN] ?? "";
   if (!/^[!-~]+$/.test(token)) {
-    say(token ? "This token cannot be right: it holds spaces or letters that no token has." : "");
-    element("token-form").hidden = false;
-    return;
+    return askForToken(token ? "This token cannot be right: it holds spaces or letters that no token has." : "");
   }
   asking = true;
   try {
     await update();
-    timer = setTimeout(refresh, EVERY);
   } catch (error) {
-    settle(error);
+    if (error instanceof WrongToken) return askForToken(error.message);
+    if (!(error instanceof Refused) && !(error instanceof TypeError)) throw error;
+    const sentence = error instanceof Refused ? error.message : "The collector cannot be reached.";
+    say(`${sentence} ${shown ? `What is shown is of ${shown.time}. ` : ""}The page keeps asking.`);
   } finally {
     asking = false;
   }
+  timer = setTimeout(refresh, EVERY);
 }
 
-function settle(error) {
-  if (error instanceof WrongToken) {
-    say(error.message);
-    element("token-form").hidden = false;
-    element("token").focus();
-    return;
-  }
-  const sentence = error instanceof Refused ? error.message : "The collector cannot be reached.";
-  if (!(error instanceof Refused) && !(error instanceof TypeError)) throw error;
-  say(`${sentence} ${shown ? `What is shown is of ${shown.time}. ` : ""}The page keeps asking.`);
-  timer = setTimeout(refresh, EVERY);
+function askForToken(sentence) {
+  say(sentence);
+  element("token-form").hidden = false;
+  element("token").focus();
 }
 
 async function update() {

@@ -35,19 +35,13 @@ function chance(size, decay, code, report) {
   return ((isEnd ? 1 : 1 - decay) / (1 + decay)) * decay ** Math.abs(code - report);
 }
 
-// The smallest distance that noise stays within nine times out of ten, in steps.
-function usualDistance(epsilon) {
-  const decay = Math.exp(-epsilon);
-  // P(|noise| > w) = 2 α^(w+1) / (1 + α).
-  return Math.max(0, Math.ceil(Math.log(((1 - USUALLY) * (1 + decay)) / 2) / -epsilon - 1 - 1e-12));
-}
-
 export function protection(survey) {
   const epsilon = epsilonOf(survey);
   const { step } = survey;
-  const within = usualDistance(epsilon) * step;
   // At an end of the range, where the answer is likeliest to be sent as it is.
   const same = 1 / (1 + Math.exp(-epsilon));
+  // The smallest distance that noise stays within nine times out of ten: P(|noise| > w) = 2 α^(w+1) / (1 + α).
+  const within = step * Math.max(0, Math.ceil(Math.log((1 - USUALLY) / (2 * same)) / -epsilon - 1 - 1e-12));
   const far = Math.min(Math.max(1, Math.round(Math.LN2 / epsilon)), sizeOf(survey) - 1);
   if (far < 1) return "Only one answer is possible, so there is nothing to protect.";
   if (!within) {

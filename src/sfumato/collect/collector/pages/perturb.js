@@ -121,6 +121,7 @@ export function parseEpsilon(epsilon) {
 }
 
 const commonDivisor = (one, other) => (other ? commonDivisor(other, one % other) : one);
+const atLeastZero = (number) => (number > 0n ? number : 0n);
 const bitLength = (number) => BigInt(number.toString(2).length);
 
 // The nearest double of a fraction from 1/1024 to a million: its last digit says whether anything was cut off.
@@ -138,8 +139,7 @@ function nearestNumber(numerator, denominator) {
 // every squaring of a number up to 1 doubles that and adds one. In all this is less than 2^halvings (2T + 3) units of
 // the longer number, below one unit of the shorter as long as 2T + 3 < 2³²; cutting off adds another.
 function decayed(numerator, denominator, bits) {
-  const excess = bitLength(numerator) - bitLength(denominator) + 8n;
-  const halvings = excess > 0n ? excess : 0n;
+  const halvings = atLeastZero(bitLength(numerator) - bitLength(denominator) + 8n);
   const digits = bits + halvings + 32n;
   const divisor = denominator << halvings;
   let [term, total] = [1n << digits, 0n];
@@ -165,10 +165,7 @@ function cumulative(law, k, words) {
 }
 
 // How many more digits 1 − e^(−ε) needs, being near zero, to be as exact as others.
-function lostBits({ numerator, denominator }) {
-  const lost = bitLength(denominator) - bitLength(numerator) + 1n;
-  return lost > 0n ? lost : 0n;
-}
+const lostBits = ({ numerator, denominator }) => atLeastZero(bitLength(denominator) - bitLength(numerator) + 1n);
 
 // 1 − β^size, or 1, times 2^bits, and by how much it may be wrong.
 function divisorOf({ numerator, denominator, size, truncated }, bits) {

@@ -61,9 +61,5 @@ def _remove_unused(folder: Path) -> None:
 
 def digest(package: Path) -> str:
     """What identifies all files with compiled functions as they are now."""
-    found = sha256()
-    for path in sorted(package.rglob("*.py")):
-        source = path.read_bytes()
-        if b"import compiled" in source:
-            found.update(source)
-    return found.hexdigest()[:20]
+    sources = [path.read_bytes() for path in sorted(package.rglob("*.py"))]
+    return sha256(b"".join(source for source in sources if b"import compiled" in source)).hexdigest()[:20]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from sfumato.cli import app, main
+from sfumato.cli import main, verify
 from sfumato.errors import DataError
 
 if TYPE_CHECKING:
@@ -81,28 +81,28 @@ def test_bad_input_is_one_sentence(run: Run, people: Path, arguments: tuple[str,
 def test_errors_of_every_kind_are_one_line(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, error: Exception, line: str
 ) -> None:
-    def fail(**_: Any) -> None:
+    def fail(_: Path) -> None:
         raise error
 
-    monkeypatch.setattr(app.program("verify").commands["verify"], "callback", fail)
+    monkeypatch.setattr(verify, "load_release", fail)
     assert main(["verify", "r"]) == 2
     assert capsys.readouterr() == ("", line)
 
 
 def test_a_fault_of_the_program_itself_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(**_: Any) -> None:
+    def fail(_: Path) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(app.program("verify").commands["verify"], "callback", fail)
+    monkeypatch.setattr(verify, "load_release", fail)
     with pytest.raises(ZeroDivisionError):
         main(["verify", "r"])
 
 
 def test_an_interrupt_is_quiet(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(**_: Any) -> None:
+    def interrupt(_: Path) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(app.program("verify").commands["verify"], "callback", interrupt)
+    monkeypatch.setattr(verify, "load_release", interrupt)
     assert main(["verify", "r"]) == 130
     assert capsys.readouterr() == ("", "")
 

@@ -3,13 +3,8 @@
 Nothing heavy is imported before a command runs, so that help answers at once.
 """
 
-from __future__ import annotations
-
 import sys
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from collections.abc import Sequence
 
 __all__ = ["main"]
 

@@ -6,13 +6,15 @@ Only the command that is run is loaded; of the others, their names and what they
 import os
 import sys
 from collections.abc import Sequence
-from functools import cache
+from contextlib import suppress
 from importlib import import_module
-from typing import Annotated, Any
+from typing import Any
 
 import typer
+from typer import Option
 from typer.core import TyperGroup
 
+from sfumato.cli.declared import with_options
 from sfumato.errors import SfumatoError
 from sfumato.version import __version__
 
@@ -38,18 +40,15 @@ COMMANDS = {
 GROUPS = {"commute": ("synthesize", "evaluate", "map"), "local": ("plan", "serve", "perturb", "estimate")}
 
 
-@cache
 def program(name: str | None = None) -> TyperGroup:
     """The commands, ready to run: all of them, or the named one, with the others there by name only."""
-    app = typer.Typer(name=NAME, rich_markup_mode=None, pretty_exceptions_enable=False, context_settings=SETTINGS)
-    app.callback(invoke_without_command=True, epilog=_example("sfumato demo"))(start)
+    app = typer.Typer(name=NAME, rich_markup_mode=None, pretty_exceptions_enable=False)
+    app.callback(invoke_without_command=True, **_about("sfumato demo"))(start)
     for each, about in COMMANDS.items():
         if name not in (None, each):
             app.command(name=each, help=about)(_not_loaded)
         elif each == "budget":
             app.add_typer(_budget(), name=each)
-        elif each in GROUPS:
-            app.add_typer(_group(each), name=each)
         else:
             _add(app, each)
     made = typer.main.get_command(app)
@@ -65,9 +64,9 @@ def _show_version(wanted: bool) -> None:
 
 def start(
     context: typer.Context,
-    version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
-    ] = False,
+    version: bool = Option(
+        False, "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
+    ),
 ) -> None:
     """Which version of this table of people should I publish? Anonymize, attack, measure, choose."""
     if context.invoked_subcommand is None:
@@ -86,34 +85,27 @@ def _asked(arguments: Sequence[str] | None) -> str | None:
     return next((word for word in given if not word.startswith("-")), "")
 
 
-def _example(line: str) -> str:
-    return f"\b\nExample: {line}"
-
-
 def _about(example: str) -> dict[str, Any]:
-    return {"epilog": _example(example), "context_settings": SETTINGS}
+    return {"epilog": f"\b\nExample: {example}", "context_settings": SETTINGS}
 
 
-def _add(group: typer.Typer, name: str, package: str = "sfumato.cli") -> None:
-    """Add the command of a module; a module whose options are declared elsewhere says what makes them."""
+def _add(app: typer.Typer, name: str, package: str = "sfumato.cli") -> None:
+    """Add the command of a module, which may say that it is of a kind of its own, or the commands of a package."""
     module = import_module(f"{package}.{name}")
-    kind = getattr(module, "COMMAND", None)
-    group.command(name=name, cls=kind, **_about(module.EXAMPLE))(module.command)
-
-
-def _group(name: str) -> typer.Typer:
-    """The commands of a package, which says itself what they are for."""
-    package = import_module(f"sfumato.cli.{name}")
-    group = typer.Typer(rich_markup_mode=None, help=package.__doc__, **_about(package.EXAMPLE))
-    for each in GROUPS[name]:
-        _add(group, each, package.__name__)
-    return group
+    about = _about(module.EXAMPLE)
+    if name in GROUPS:
+        group = typer.Typer(rich_markup_mode=None, help=module.__doc__, **about)
+        for each in GROUPS[name]:
+            _add(group, each, module.__name__)
+        app.add_typer(group, name=name)
+    else:
+        app.command(name=name, cls=getattr(module, "COMMAND", None), **about)(with_options(module.command))
 
 
 def _budget() -> typer.Typer:
     budget = import_module("sfumato.cli.budget")
-    group = typer.Typer(cls=budget.DataSetOrCommand, rich_markup_mode=None, context_settings=SETTINGS)
-    group.callback(invoke_without_command=True, epilog=_example(budget.EXAMPLE))(budget.command)
+    group = typer.Typer(cls=budget.DataSetOrCommand, rich_markup_mode=None)
+    group.callback(invoke_without_command=True, **_about(budget.EXAMPLE))(budget.command)
     group.command(name="cap", **_about(budget.CAP_EXAMPLE))(budget.cap)
     group.command(name="export", **_about(budget.EXPORT_EXAMPLE))(budget.export)
     return group
@@ -145,7 +137,6 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def one_line(text: str) -> str:
-    """The text without line breaks."""
     return " ".join(part.strip() for part in text.splitlines() if part.strip())
 
 
@@ -163,7 +154,5 @@ def _usage(error: typer.TyperException) -> str:
 
 def _forget_output() -> None:
     """Nobody reads on: let the interpreter's last flush go nowhere."""
-    try:
+    with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (OSError, ValueError):
-        return

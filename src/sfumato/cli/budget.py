@@ -3,13 +3,14 @@
 import csv
 import io
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
+from typer import Argument, Option
 from typer.core import TyperGroup
 
-from sfumato.cli.options import Json, LedgerFile
-from sfumato.cli.show import columns, note, print_json, say, to_json
+from sfumato.cli.options import Json, LedgerFile, output_option, refuse_existing
+from sfumato.cli.show import note, print_columns, print_json, say, to_json
 from sfumato.errors import ParameterError
 from sfumato.files import place
 from sfumato.privacy.ledger import Account, Entry, Ledger, format_loss, format_number
@@ -38,7 +39,7 @@ class DataSetOrCommand(TyperGroup):
 
 def command(
     context: typer.Context,
-    data_set: Annotated[str, typer.Argument(metavar="DATASET", help="Show the entries of this data set.")] = "",
+    data_set: str = Argument("", metavar="DATASET", help="Show the entries of this data set."),
     ledger_file: LedgerFile = None,
     as_json: Json = False,
 ) -> None:
@@ -50,22 +51,30 @@ def command(
     if context.invoked_subcommand is not None:
         return
     ledger = Ledger(ledger_file)
-    accounts = ledger.accounts()
-    if data_set:
-        accounts = [_find(data_set, accounts, ledger)]
+    known = {account.data_set: account for account in ledger.accounts()}
+    if data_set and data_set not in known:
+        there = ", ".join(known) or "no data set yet"
+        raise ParameterError(f"{data_set!r} is not in the ledger {ledger.path}; it knows {there}")
+    accounts = [known[data_set]] if data_set else list(known.values())
     if as_json:
-        print_json({"ledger": str(ledger.path), "data_sets": [_figures(account) for account in accounts]})
-    elif data_set:
-        _show_entries(accounts[0], ledger)
+        print_json(_document(accounts, ledger))
+    elif not accounts:
+        say(f"Nothing has been spent, and no cap is set. Ledger: {ledger.path}")
     else:
-        _show_accounts(accounts, ledger)
+        if data_set:
+            _show_entries(accounts[0])
+        else:
+            _show_accounts(accounts)
+        if reserved := sum(account.reserved for account in accounts):
+            say(f"{reserved} reserved and not settled: what was cut short, or is under way, counts all the same.")
+        say(f"Ledger: {ledger.path}")
 
 
 def cap(
-    data_set: Annotated[str, typer.Argument(metavar="DATASET", help="The name that the schema declares.")],
-    epsilon: Annotated[float | None, typer.Option("--epsilon", help="The most that may be spent in all.")] = None,
-    delta: Annotated[float | None, typer.Option("--delta", help="The most delta in all; none by default.")] = None,
-    none: Annotated[bool, typer.Option("--none", help="Remove the cap.")] = False,
+    data_set: str = Argument(metavar="DATASET", help="The name that the schema declares."),
+    epsilon: float | None = Option(None, help="The most that may be spent in all."),
+    delta: float | None = Option(None, help="The most delta in all; none by default."),
+    none: bool = Option(False, "--none", help="Remove the cap."),
     ledger_file: LedgerFile = None,
     as_json: Json = False,
 ) -> None:
@@ -90,29 +99,21 @@ def cap(
 
 
 def export(
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="A new file, as JSON if its name ends so; without it, standard output.",
-        ),
-    ] = None,
+    output: Path | None = output_option(
+        "FILE", "A new file, as JSON if its name ends so; without it, standard output.", default=None
+    ),
     ledger_file: LedgerFile = None,
     as_json: Json = False,
 ) -> None:
     """Write all entries as CSV, or as JSON with the caps."""
     ledger = Ledger(ledger_file)
     accounts = ledger.accounts()
-    whole = {"ledger": str(ledger.path), "data_sets": [_figures(account) for account in accounts]}
     wants_json = as_json or (output is not None and output.suffix == ".json")
-    text = f"{to_json(whole)}\n" if wants_json else _csv(accounts)
+    text = f"{to_json(_document(accounts, ledger))}\n" if wants_json else _csv(accounts)
     if output is None:
         print(text, end="")
-    elif output.exists():
-        raise ParameterError(f"{output}: this already exists; choose a new file, or remove it first")
     else:
+        refuse_existing(output)
         place(output, text)
         say(f"{sum(len(account.entries) for account in accounts)} entries are in {output}.")
 
@@ -129,7 +130,7 @@ def charge(release: Release, ledger: Ledger) -> dict[str, Any] | None:
         **_amounts(entry.cost),
         **_limits(account),
         "ledger": str(ledger.path),
-        "sentence": f"Charged: {_words(entry.cost, '')}. {_standing(account)}",
+        "sentence": f"Charged: {format_loss(entry.cost)}. {_standing(account)}",
     }
 
 
@@ -143,14 +144,6 @@ def show_charge(charged: dict[str, Any] | None) -> None:
         note(f"The schema declares no name, so all tables without one share the budget of {Schema.name!r}.")
 
 
-def _find(data_set: str, accounts: list[Account], ledger: Ledger) -> Account:
-    for account in accounts:
-        if account.data_set == data_set:
-            return account
-    known = ", ".join(account.data_set for account in accounts) or "no data set yet"
-    raise ParameterError(f"{data_set!r} is not in the ledger {ledger.path}; it knows {known}")
-
-
 def _standing(account: Account) -> str:
     """Where a data set stands, in a sentence."""
     spent = f"{account.data_set}: {format_loss(account.spent)} spent in all"
@@ -161,48 +154,33 @@ def _standing(account: Account) -> str:
     return f"{spent}, {format_loss(account.left)} left of the cap of {format_loss(account.cap)}."
 
 
-def _show_accounts(accounts: list[Account], ledger: Ledger) -> None:
-    if not accounts:
-        say(f"Nothing has been spent, and no cap is set. Ledger: {ledger.path}")
-        return
-    columns(
+def _show_accounts(accounts: list[Account]) -> None:
+    print_columns(
         ("data set", "spent", "cap", "left", "entries", "reserved"),
         [
             (
                 account.data_set,
-                _words(account.spent, ""),
-                _words(account.cap, "none"),
-                _words(account.left, "no limit"),
+                format_loss(account.spent),
+                format_loss(account.cap) if account.cap else "none",
+                format_loss(account.left) if account.left else "no limit",
                 str(len(account.entries)),
                 f"{account.reserved} not settled" if account.reserved else "",
             )
             for account in accounts
         ],
     )
-    _show_reserved(sum(account.reserved for account in accounts), ledger)
 
 
-def _show_entries(account: Account, ledger: Ledger) -> None:
+def _show_entries(account: Account) -> None:
     say(_standing(account))
     if account.entries:
-        columns(
+        print_columns(
             ("reserved at", "state", "cost", "method", "release", "folder"),
             [
-                (entry.reserved_at, entry.state, _words(entry.cost, ""), entry.method, entry.release, entry.folder)
+                (entry.reserved_at, entry.state, format_loss(entry.cost), entry.method, entry.release, entry.folder)
                 for entry in account.entries
             ],
         )
-    _show_reserved(account.reserved, ledger)
-
-
-def _show_reserved(count: int, ledger: Ledger) -> None:
-    if count:
-        say(f"{count} reserved and not settled: what was cut short, or is under way, counts all the same.")
-    say(f"Ledger: {ledger.path}")
-
-
-def _words(loss: Approximate | None, otherwise: str) -> str:
-    return otherwise if loss is None else format_loss(loss)
 
 
 def _amounts(loss: Approximate) -> dict[str, float]:
@@ -216,6 +194,10 @@ def _limits(account: Account) -> dict[str, Any]:
         "cap": account.cap and _amounts(account.cap),
         "left": account.left and _amounts(account.left),
     }
+
+
+def _document(accounts: list[Account], ledger: Ledger) -> dict[str, Any]:
+    return {"ledger": str(ledger.path), "data_sets": [_figures(account) for account in accounts]}
 
 
 def _figures(account: Account) -> dict[str, Any]:
@@ -244,8 +226,7 @@ def _csv(accounts: list[Account]) -> str:
     names = ("data_set", "release", "state", "epsilon", "delta", "method", "folder", "reserved_at", "settled_at")
     writer = csv.DictWriter(text, names, lineterminator="\n")
     writer.writeheader()
-    for account in accounts:
-        for entry in account.entries:
-            cost = {"epsilon": format_number(entry.cost.epsilon), "delta": format_number(entry.cost.delta)}
-            writer.writerow({"data_set": entry.data_set, **_plain(entry), **cost})
+    for entry in (entry for account in accounts for entry in account.entries):
+        cost = {"epsilon": format_number(entry.cost.epsilon), "delta": format_number(entry.cost.delta)}
+        writer.writerow({"data_set": entry.data_set, **_plain(entry), **cost})
     return text.getvalue()

@@ -1,55 +1,55 @@
 """Options that are made of declared parameters, beside those that a command's own function lists."""
 
 import inspect
-from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable
+from dataclasses import is_dataclass
+from functools import wraps
 from typing import Any, Literal
 
-import typer
-from typer.core import TyperCommand
+from typer import Option
 
-from sfumato.parameters import Declaration
+from sfumato.parameters import Declaration, declarations
 
 KEYWORD_ONLY = inspect.Parameter.KEYWORD_ONLY
-GIVEN = "parameters"
-"""Where the context of a command keeps the values of declared parameters."""
 
 
-class DeclaredCommand(TyperCommand):
-    """A command that takes declared parameters; what they are is asked when it is run or explained, not before."""
+def with_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The command as Typer takes it: a parameter whose type declares parameters becomes an option for each of them.
 
-    @abstractmethod
-    def declared(self) -> Iterable[Declaration]:
-        """The parameters, one for each option."""
+    Its type is a dataclass of declared parameters, or has a function `declared` that lists them.
+    """
+    own = inspect.signature(command, eval_str=True).parameters
+    groups = {name: (each.annotation, _declared(each.annotation)) for name, each in own.items()}
 
-    def get_params(self, ctx: Any) -> list[Any]:
-        *own, show_help = super().get_params(ctx)
-        return [*own, *typer_options(self.declared()), show_help]
+    @wraps(command)
+    def run(**given: Any) -> Any:
+        for name, (kind, declared) in groups.items():
+            if declared:
+                given[name] = kind(**{each.name: given.pop(each.name) for each in declared})
+        return command(**given)
 
-    def invoke(self, ctx: Any) -> Any:
-        ctx.meta[GIVEN] = {declared.name: ctx.params.pop(declared.name) for declared in self.declared()}
-        return super().invoke(ctx)
+    shown = [
+        option
+        for name, (_, declared) in groups.items()
+        for option in (map(_option, declared) if declared else [own[name].replace(kind=KEYWORD_ONLY)])
+    ]
+    vars(run)["__signature__"] = inspect.Signature(shown)
+    return run
 
 
-def typer_options(parameters: Iterable[Declaration]) -> list[Any]:
-    """An option of the command line for each parameter, made by Typer from a signature."""
+def _declared(kind: Any) -> tuple[Declaration, ...]:
+    if hasattr(kind, "declared"):
+        return tuple(kind.declared())
+    return declarations(kind) if isinstance(kind, type) and is_dataclass(kind) else ()
 
-    def nothing() -> None:
-        pass
 
-    found = []
-    for declared in parameters:
-        kind: Any = Literal.__getitem__(tuple(declared.choices)) if declared.choices else declared.kind
-        kind = kind | None if declared.default is None else kind
-        default = ... if declared.required else declared.default
-        option = typer.Option(default, spell(declared.name), metavar=declared.metavar, help=declared.help)
-        found.append(inspect.Parameter(declared.name, KEYWORD_ONLY, default=option, annotation=kind))
-    vars(nothing)["__signature__"] = inspect.Signature(found)
-    alone = typer.Typer(add_completion=False)
-    alone.command()(nothing)
-    return typer.main.get_command(alone).params
+def _option(declared: Declaration) -> inspect.Parameter:
+    kind: Any = Literal.__getitem__(tuple(declared.choices)) if declared.choices else declared.kind
+    kind = kind | None if declared.default is None else kind
+    default = ... if declared.required else declared.default
+    option = Option(default, spell(declared.name), metavar=declared.metavar, help=declared.help)
+    return inspect.Parameter(declared.name, KEYWORD_ONLY, default=option, annotation=kind)
 
 
 def spell(name: str) -> str:
-    """A parameter as an option."""
     return f"--{name.replace('_', '-')}"

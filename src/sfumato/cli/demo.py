@@ -1,14 +1,14 @@
 """`sfumato demo`: the whole story on a made-up town."""
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+from typer import Option
 
 from sfumato.cli.budget import charge, show_charge
+from sfumato.cli.options import output_option
 from sfumato.cli.show import note, say
 from sfumato.cli.study import Study
-from sfumato.data import Table, read
+from sfumato.data import read
 from sfumato.errors import ParameterError
 from sfumato.files import place
 from sfumato.privacy.ledger import Ledger
@@ -20,17 +20,11 @@ from sfumato.trials.frontier import Frontier
 
 EXAMPLE = "sfumato demo --rows 2000 -o sfumato-demo"
 QUESTION = "age >= 60 and sex = 'Female' and condition in ('Heart disease', 'Diabetes')"
-MIN_ROWS = 100
-MAX_ROWS = 1_000_000
 
 
 def command(
-    rows: Annotated[
-        int, typer.Option("--rows", min=MIN_ROWS, max=MAX_ROWS, help="How many residents the town has.")
-    ] = 5_000,
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where to write everything.")] = Path(
-        "sfumato-demo"
-    ),
+    rows: int = Option(5_000, min=100, max=1_000_000, help="How many residents the town has."),
+    output: Path = output_option("FOLDER", "Where to write everything.", default=Path("sfumato-demo")),
 ) -> None:
     """See the whole story on built-in data, in under a minute.
 
@@ -42,8 +36,7 @@ def command(
     table = read(data, schema)
     say(f"1. {data} is a made-up town of {table.n:,} residents, described by {schema}.")
     note("Trying every method; this takes some seconds.")
-    frontier = study.try_all(table, None, None)
-    _tell(study, frontier)
+    _tell(study, study.try_all(table, None, None))
 
 
 def _write_town(study: Study, rows: int) -> tuple[Path, Path]:
@@ -80,9 +73,6 @@ def _tell(study: Study, frontier: Frontier) -> None:
     say(f"{release.claim.sentence()}.", indent=5)
     show_charge(charged)
     say(f"5. Its recipient asks for {QUESTION}:")
-    say(f"the release says {release.query(QUESTION):,.1f}, the truth is {_truth(frontier.table):,}.", indent=5)
+    truth = parse_query(QUESTION, frontier.table.schema).matches(frontier.table)
+    say(f"the release says {release.query(QUESTION):,.1f}, the truth is {truth:,}.", indent=5)
     say(f"The report, with every trial and all figures: {study.report}")
-
-
-def _truth(table: Table) -> int:
-    return parse_query(QUESTION, table.schema).matches(table)

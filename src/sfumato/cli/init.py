@@ -1,12 +1,11 @@
 """`sfumato init`: propose a schema to edit."""
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+from typer import Option
 
-from sfumato.cli.options import File, Quasi, names
-from sfumato.cli.show import columns, say
+from sfumato.cli.options import File, Quasi, names, output_option
+from sfumato.cli.show import print_columns, say
 from sfumato.data.propose import propose, to_toml
 from sfumato.errors import ParameterError
 from sfumato.files import place
@@ -17,18 +16,12 @@ EXAMPLE = "sfumato init people.csv --sensitive disease"
 
 def command(
     file: File,
-    sensitive: Annotated[str, typer.Option("--sensitive", metavar="COLUMN", help="The sensitive column.")],
+    sensitive: str = Option(metavar="COLUMN", help="The sensitive column."),
     quasi: Quasi = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="TOML",
-            help="Where to write the schema; by default the name of the table with .toml, in this folder.",
-        ),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a schema that is already there.")] = False,
+    output: Path | None = output_option(
+        "TOML", "Where to write the schema; by default the name of the table with .toml, in this folder.", default=None
+    ),
+    force: bool = Option(False, "--force", help="Replace a schema that is already there."),
 ) -> None:
     """Propose a schema for a table, to look through and edit.
 
@@ -45,7 +38,7 @@ def command(
 
 
 def _show(schema: Schema) -> None:
-    columns(
+    print_columns(
         ("Column", "Role", "Values", "Read off the data"),
         [
             (column.name, column.role, column.axis.expected if column.axis else "", ", ".join(column.from_data))
@@ -54,6 +47,5 @@ def _show(schema: Schema) -> None:
     )
     say()
     for role, meaning in (("identifier", "taken as identifiers, and dropped"), ("ignore", "left out")):
-        found = [column.name for column in schema.columns if column.role == role]
-        if found:
+        if found := [column.name for column in schema.columns if column.role == role]:
             say(f"Columns {meaning}: {', '.join(found)}.")

@@ -1,17 +1,14 @@
 """`sfumato measure`: attack a release, use it, and say what each number means."""
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from sfumato.cli.options import File, Json, SchemaFile
 from sfumato.cli.show import BETTER, explained, heading, number, print_json, say
 from sfumato.data import read
 from sfumato.errors import ReleaseError
-from sfumato.measures.base import Workload
 from sfumato.measures.measure import measure
-from sfumato.measures.measurement import Measurement
 from sfumato.measures.workloads import WORKLOADS
 from sfumato.measures.workloads.clustering import MatchPoint
 from sfumato.measures.workloads.learning import HeldOut
@@ -27,26 +24,20 @@ FAMILIES = {
 
 
 def command(
+    *,
     file: File,
-    release: Annotated[
-        Path,
-        typer.Argument(
-            metavar="RELEASE", help="A release folder, or a CSV or Parquet file that another tool anonymized."
-        ),
-    ],
+    release: Path = Argument(
+        metavar="RELEASE", help="A release folder, or a CSV or Parquet file that another tool anonymized."
+    ),
     schema: SchemaFile,
-    test: Annotated[
-        Path | None,
-        typer.Option(
-            "--test",
-            metavar="FILE",
-            help="Rows held out from the release; learners trained on it predict their sensitive values.",
-        ),
-    ] = None,
-    clusters: Annotated[
-        int | None,
-        typer.Option("--clusters", min=2, help="Compare so many clusters of the release with those of the original."),
-    ] = None,
+    test: Path | None = Option(
+        None,
+        metavar="FILE",
+        help="Rows held out from the release; learners trained on it predict their sensitive values.",
+    ),
+    clusters: int | None = Option(
+        None, min=2, help="Compare so many clusters of the release with those of the original."
+    ),
     as_json: Json = False,
 ) -> None:
     """Measure how private and how useful a release is.
@@ -56,7 +47,9 @@ def command(
     """
     table = read(file, schema)
     published, suppressed = _read_release(release, table.schema)
-    found = measure(table, published, _workloads(table.schema, test, clusters))
+    held_out = [HeldOut(test=read(test, table.schema))] if test else []
+    clustered = [MatchPoint(clusters=clusters)] if clusters else []
+    found = measure(table, published, (*WORKLOADS, *held_out, *clustered))
     if as_json:
         print_json(found.spec())
         return
@@ -64,19 +57,11 @@ def command(
     if suppressed:
         say(f"{suppressed:,} more stand in it with every quasi-identifier suppressed, and count as left out.")
     for family, title in FAMILIES.items():
-        rows = [item for item in found.values() if item.measure.family == family]
         heading(title)
-        explained([(_cells(item), item.measure.sentence) for item in rows])
-
-
-def _workloads(schema: Schema, test: Path | None, clusters: int | None) -> tuple[Workload, ...]:
-    """The usual workloads, and those that were asked for."""
-    found = tuple(WORKLOADS)
-    if test is not None:
-        found = (*found, HeldOut(test=read(test, schema)))
-    if clusters is not None:
-        found = (*found, MatchPoint(clusters=clusters))
-    return found
+        rows = [(item.measure, item.value) for item in found.values() if item.measure.family == family]
+        explained(
+            ((about.title, number(value), about.unit, BETTER[about.direction]), about.sentence) for about, value in rows
+        )
 
 
 def _read_release(path: Path, schema: Schema) -> tuple[Release, int]:
@@ -88,7 +73,3 @@ def _read_release(path: Path, schema: Schema) -> tuple[Release, int]:
     if isinstance(found, FlowRelease):
         raise ReleaseError(f"{path}: this release holds flows; measure them with sfumato commute evaluate")
     return found, 0
-
-
-def _cells(item: Measurement) -> tuple[str, str, str, str]:
-    return item.measure.title, number(item.value), item.measure.unit, BETTER[item.measure.direction]

@@ -1,35 +1,37 @@
 """Options that several commands share."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from sfumato.errors import ParameterError
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="The table: CSV (.gz too) or Parquet.")]
-ReleaseFolder = Annotated[Path, typer.Argument(metavar="RELEASE", help="A release folder.")]
-SchemaFile = Annotated[Path, typer.Option("--schema", metavar="TOML", help="The schema of the table.")]
-Sensitive = Annotated[str | None, typer.Option("--sensitive", metavar="COLUMN", help="The sensitive column.")]
+File = Annotated[Path, Argument(metavar="FILE", help="The table: CSV (.gz too) or Parquet.")]
+ReleaseFolder = Annotated[Path, Argument(metavar="RELEASE", help="A release folder.")]
+SchemaFile = Annotated[Path, Option(metavar="TOML", help="The schema of the table.")]
 Quasi = Annotated[
     list[str] | None,
-    typer.Option(
-        "--quasi",
+    Option(
         metavar="A,B,C",
         help="Columns that others may know about a person; without any, columns with few values are taken.",
     ),
 ]
-Parquet = Annotated[bool, typer.Option("--parquet", help="Write the release as Parquet instead of CSV.")]
+Parquet = Annotated[bool, Option("--parquet", help="Write the release as Parquet instead of CSV.")]
 LedgerFile = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         "--ledger",
         metavar="FILE",
         help="The ledger of what has been spent; without it, the one that SFUMATO_LEDGER names, or your own.",
     ),
 ]
-Column = Annotated[str | None, typer.Option("--column", metavar="COLUMN", help="The column, if the file has several.")]
-Json = Annotated[bool, typer.Option("--json", help="Print the figures as JSON and nothing else.")]
+Column = Annotated[str | None, Option(metavar="COLUMN", help="The column, if the file has several.")]
+Json = Annotated[bool, Option("--json", help="Print the figures as JSON and nothing else.")]
+
+
+def output_option(metavar: str, about: str, *, default: Any = ...) -> Any:
+    return Option(default, "--output", "-o", metavar=metavar, help=about)
 
 
 def refuse_existing(file: Path) -> None:

@@ -3,9 +3,12 @@
 A requirement is asked for by the option of its first field. An option that would change nothing is refused.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
-from sfumato.cli.declared import DeclaredCommand, spell
+from typer.core import TyperCommand
+
+from sfumato.cli.declared import spell
 from sfumato.errors import ParameterError
 from sfumato.methods import METHODS, Method, find_method
 from sfumato.parameters import Declaration, declarations
@@ -14,45 +17,46 @@ from sfumato.privacy.requirements import REQUIREMENTS, Requirement
 MAX_WHOLE = 2.0**53
 
 
-class PublishCommand(DeclaredCommand):
-    """`publish` with an option for every parameter that a method or a requirement declares."""
-
-    def declared(self) -> list[Declaration]:
-        return publish_options()
+class PublishCommand(TyperCommand):
+    """`publish`, whose help ends with the methods."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         super().format_options(ctx, formatter)
-        taken = {name: ", ".join(options_of(kind)) or "no parameters" for name, kind in METHODS.items()}
         with formatter.section("Methods"):
-            formatter.write_dl([(name, f"{_summary(METHODS[name])} Takes {taken[name]}.") for name in METHODS])
+            formatter.write_dl([(name, f"{_summary(kind)} Takes {_taken(kind)}.") for name, kind in METHODS.items()])
 
 
-def publish_options() -> list[Declaration]:
-    """Every option; one that several methods and requirements take says what it is to each."""
-    takers = _requirement_options()
-    for method in METHODS.values():
-        for declared in declarations(method):
-            takers.setdefault(declared.name, {})[method.name] = declared
-    return [_merge(name, declared) for name, declared in takers.items()]
+class MethodOptions(dict[str, Any]):
+    """What was given for every parameter that a method or a requirement declares; `None` where nothing was."""
+
+    @staticmethod
+    def declared() -> list[Declaration]:
+        """Every option; one that several methods and requirements take says what it is to each."""
+        of_methods = [(name, declared) for name, kind in METHODS.items() for declared in declarations(kind)]
+        takers: dict[str, dict[str, Declaration]] = {}
+        for taker, declared in (*_of_requirements(), *of_methods):
+            takers.setdefault(declared.name, {})[taker] = declared
+        return [_merge(name, declared) for name, declared in takers.items()]
 
 
 def options_of(kind: type[Method]) -> list[str]:
     """The options that a method takes, in the order of the alphabet."""
-    of_requirements = _requirement_options() if kind.takes_requirements else {}
-    return sorted({spell(name) for name in (*of_requirements, *(item.name for item in declarations(kind)))})
+    of_requirements = [declared for _, declared in _of_requirements()] if kind.takes_requirements else []
+    return sorted({spell(declared.name) for declared in (*of_requirements, *declarations(kind))})
+
+
+def _taken(kind: type[Method]) -> str:
+    return ", ".join(options_of(kind)) or "no parameters"
 
 
 def method_from(name: str, options: dict[str, Any]) -> Method:
     """The method of that name with the given options."""
     kind = find_method(name)
     # A fraction where a whole number belongs is refused by the method itself, with its own sentence.
-    given = {
-        key: _whole(value) if isinstance(value, float) else value for key, value in options.items() if value is not None
-    }
-    taken = options_of(kind)
+    given = {key: _whole(value) for key, value in options.items() if value is not None}
     for option in map(spell, given):
-        if option not in taken:
-            raise ParameterError(f"{name} does not take {option}; it takes {', '.join(taken) or 'no parameters'}")
+        if option not in options_of(kind):
+            raise ParameterError(f"{name} does not take {option}; it takes {_taken(kind)}")
     for declared in declarations(kind):
         if declared.required and declared.name not in given:
             raise ParameterError(f"{name} needs {_such_as(declared)}")
@@ -61,7 +65,6 @@ def method_from(name: str, options: dict[str, Any]) -> Method:
 
 
 def complete_methods() -> list[str]:
-    """The names of all methods, for a shell to complete."""
     return list(METHODS)
 
 
@@ -73,19 +76,16 @@ def _families() -> dict[str, dict[str, type[Requirement]]]:
     return found
 
 
-def _requirement_options() -> dict[str, dict[str, Declaration]]:
-    """The declarations of each option, by the requirements that take it."""
-    found: dict[str, dict[str, Declaration]] = {}
+def _of_requirements() -> Iterator[tuple[str, Declaration]]:
+    """Every option of a requirement, and what takes it."""
     for key, forms in _families().items():
         for kind in forms.values():
-            for declared in declarations(kind):
-                found.setdefault(declared.name, {})[kind.name] = declared
+            yield from ((kind.name, declared) for declared in declarations(kind))
         if len(forms) > 1:
             meanings = {form: _summary(kind).removesuffix(".") for form, kind in forms.items()}
             about = "; ".join(f"{form}, {text[:1].lower()}{text[1:]}" for form, text in meanings.items())
             meaning = f"what {spell(key)} means ({next(iter(forms))} by default)"
-            found[_form(key)] = {meaning: Declaration(kind=str, choices=tuple(forms), help=about)}
-    return found
+            yield meaning, Declaration(name=_form(key), kind=str, choices=tuple(forms), help=about)
 
 
 def _merge(name: str, takers: dict[str, Declaration]) -> Declaration:
@@ -144,9 +144,9 @@ def _such_as(declared: Declaration) -> str:
     return f"{spell(declared.name)}, such as {spell(declared.name)} {declared.example}"
 
 
-def _whole(number: float) -> float:
+def _whole(value: Any) -> Any:
     """2.0 as 2, so that a release says what was typed."""
-    return int(number) if number.is_integer() and abs(number) <= MAX_WHOLE else number
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) <= MAX_WHOLE else value
 
 
 def _summary(kind: type) -> str:

@@ -1,8 +1,6 @@
 """`sfumato query`: ask a release what its recipient would ask."""
 
-from typing import Annotated
-
-import typer
+from typer import Argument
 
 from sfumato.cli.options import Json, ReleaseFolder
 from sfumato.cli.show import print_json, say
@@ -13,13 +11,10 @@ EXAMPLE = "sfumato query release \"age >= 40 and sex = 'Male'\""
 
 def command(
     release: ReleaseFolder,
-    conditions: Annotated[
-        str,
-        typer.Argument(
-            metavar="CONDITIONS",
-            help="Conditions joined by and: = != < <= > >=, in (a, b), not in (a, b), between a and b, is missing.",
-        ),
-    ],
+    conditions: str = Argument(
+        metavar="CONDITIONS",
+        help="Conditions joined by and: = != < <= > >=, in (a, b), not in (a, b), between a and b, is missing.",
+    ),
     as_json: Json = False,
 ) -> None:
     """Estimate from a release how many people satisfy conditions.

@@ -17,19 +17,15 @@ output holds JSON and nothing else. Exit codes: 0, done; 1, `verify` found that 
 """
 
 
-def contexts() -> Iterator[typer.Context]:
-    """The program and then each of its commands, ready to show its help at a fixed width."""
-    yield from _below(typer.Context(program(), info_name=NAME, terminal_width=WIDTH, **SETTINGS))
-
-
-def _below(context: typer.Context) -> Iterator[typer.Context]:
+def contexts(within: typer.Context | None = None) -> Iterator[typer.Context]:
+    """The program, or what is given, and then each command below, ready to show its help at a fixed width."""
+    context = within or typer.Context(program(), info_name=NAME, terminal_width=WIDTH, **SETTINGS)
     yield context
     for name, command in getattr(context.command, "commands", {}).items():
-        yield from _below(typer.Context(command, info_name=name, parent=context, terminal_width=WIDTH))
+        yield from contexts(typer.Context(command, info_name=name, parent=context, terminal_width=WIDTH))
 
 
 def command_reference() -> str:
-    """The whole reference as Markdown."""
     parts = [INTRODUCTION]
     for context in contexts():
         help_text = inspect.cleandoc(context.get_help())

@@ -12,8 +12,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from sfumato.cli.interrupt import interruptible
+
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from sfumato.privacy.claims import Claim
 
 UNWRAPPED = 100_000
 BETTER = {"lower": "lower is better", "higher": "higher is better", "none": ""}
@@ -35,40 +39,38 @@ def note(text: str) -> None:
 
 
 def say(text: str = "", indent: int = 0) -> None:
-    """Print a paragraph."""
     from rich.padding import Padding
-    from rich.text import Text
 
-    console = screen()
-    console.print(Padding(Text(text), (0, 0, 0, indent), expand=False) if indent else Text(text))
+    screen().print(Padding(text, (0, 0, 0, indent), expand=False) if indent else text)
+
+
+def say_claim(claim: Claim, *more: str) -> None:
+    """Print what is promised, more about that, and what it assumes."""
+    assumed = [f"Assumes: {assumption}." for assumption in claim.assumptions]
+    for line in (f"Claim: {claim.sentence()}.", *more, *assumed):
+        say(line)
 
 
 def heading(text: str) -> None:
-    """Print the title of what follows."""
-    from rich.text import Text
-
-    console = screen()
-    console.print()
-    console.print(Text(text, style="bold"))
+    say()
+    screen().print(text, style="bold")
 
 
-def columns(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+def print_columns(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print a table without lines."""
-    from rich.table import Table
-    from rich.text import Text
+    from rich.table import Column, Table
 
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for title in titles:
-        table.add_column(Text(title, style="bold"), overflow="fold")
+    table = Table(*(Column(title, overflow="fold") for title in titles), box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for row in rows:
-        table.add_row(*map(Text, row))
+        table.add_row(*row)
     screen().print(table)
 
 
-def explained(rows: Sequence[tuple[Sequence[str], str]]) -> None:
+def explained(rows: Iterable[tuple[Sequence[str], str]]) -> None:
     """Print aligned lines, each with a sentence below that explains it."""
-    widths = [max(map(len, column)) for column in zip(*(cells for cells, _ in rows), strict=True)]
-    for cells, sentence in rows:
+    known = list(rows)
+    widths = [max(map(len, column)) for column in zip(*(cells for cells, _ in known), strict=True)]
+    for cells, sentence in known:
         line = "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
         say(line.rstrip(), indent=INDENT)
         say(sentence, indent=3 * INDENT)
@@ -77,6 +79,11 @@ def explained(rows: Sequence[tuple[Sequence[str], str]]) -> None:
 def print_json(value: Any) -> None:
     """Print the value as JSON that any terminal can show."""
     print(to_json(value))
+
+
+def claim_figures(claim: Claim) -> dict[str, Any]:
+    """A claim in JSON, and in words."""
+    return {"claim": claim.spec(), "sentence": claim.sentence(), "assumptions": list(claim.assumptions)}
 
 
 def to_json(value: Any) -> str:
@@ -103,11 +110,20 @@ def number(value: float) -> str:
 
 @contextmanager
 def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
-    """A bar on standard error for work that is counted: what is being done, how much of it, and of how much."""
+    """A bar on standard error for work that is counted: what is being done, how much of it, and of how much.
+
+    Where the user asked to stop, the yielded function does.
+    """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     console = screen(notes=True)
     shown = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*shown, console=console, disable=not console.is_terminal, transient=True) as progress:
-        task = progress.add_task("starting", total=None)
-        yield lambda text, done, total: progress.update(task, description=text, completed=done, total=total)
+    bar = Progress(*shown, console=console, disable=not console.is_terminal, transient=True)
+    task = bar.add_task("starting", total=None)
+
+    def show(text: str, done: int, total: int) -> None:
+        bar.update(task, description=text, completed=done, total=total)
+        check()
+
+    with interruptible() as check, bar:
+        yield show

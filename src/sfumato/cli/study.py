@@ -9,7 +9,6 @@ from pathlib import Path
 
 import typer
 
-from sfumato.cli.interrupt import interruptible
 from sfumato.cli.show import note, progress_bar, to_json
 from sfumato.data import Table
 from sfumato.errors import ParameterError
@@ -26,7 +25,6 @@ from sfumato.trials.recommendation import CHOSEN, Recommendation
 from sfumato.trials.trial import Trial
 
 RELEASE = "release"
-MEASURES = "measures.json"
 REPORT = ("report.html", "frontier.json", "frontier.csv", "frontier.png", "frontier.svg")
 INTERRUPTED = 130
 
@@ -39,17 +37,18 @@ class Study:
 
     @property
     def release(self) -> Path:
-        """The folder of the recommended release."""
         return self.folder / RELEASE
 
     @property
     def trials(self) -> Path:
-        """The file of finished trials."""
         return self.folder / STORE_NAME
 
     @property
+    def measures(self) -> Path:
+        return self.folder / "measures.json"
+
+    @property
     def report(self) -> Path:
-        """The page to look at."""
         return self.folder / REPORT[0]
 
     def check(self, *, ours: bool) -> None:
@@ -57,12 +56,12 @@ class Study:
         if self.folder.exists() and not self.folder.is_dir():
             raise ParameterError(f"{self.folder}: this is a file; expected a folder for the report")
         refuse_inside_release(self.folder)
-        for name in (*REPORT, MEASURES, RELEASE):
-            if (self.folder / name).exists() and not ours:
-                raise ParameterError(
-                    f"{self.folder / name}: this already exists and comes from elsewhere; choose another folder with -o"
-                )
-        if self.release.exists() and not (self.folder / MEASURES).exists():
+        written = (*(self.folder / name for name in REPORT), self.measures, self.release)
+        there = [path for path in written if path.exists()]
+        if there and not ours:
+            reason = "this already exists and comes from elsewhere; choose another folder with -o"
+            raise ParameterError(f"{there[0]}: {reason}")
+        if self.release.exists() and not self.measures.exists():
             raise ParameterError(f"{self.release}: this is not a release written here; move it away first")
         refuse_target(self.release, replace=True)
 
@@ -70,13 +69,12 @@ class Study:
         """Try every setting; what was tried before is taken from the folder."""
         reached = (0, 0)
         try:
-            with interruptible() as check, progress_bar() as show:
+            with progress_bar() as show:
 
                 def progress(trial: Trial, done: int, total: int) -> None:
                     nonlocal reached
                     reached = (done, total)
                     show(trial.method.label, done, total)
-                    check()
 
                 return frontier(table, methods, folder=self.folder, workers=workers, progress=progress)
         except KeyboardInterrupt:
@@ -97,6 +95,6 @@ class Study:
                 "claim": release.claim.spec(),
                 "measures": measure(table, release).spec(),
             }
-            place(self.folder / MEASURES, to_json(measured) + "\n")
+            place(self.measures, to_json(measured) + "\n")
             publication.write(release, suffix=".parquet" if parquet else ".csv")
         return release

@@ -5,11 +5,12 @@ from typing import Any
 import typer
 
 from sfumato.cli.options import Json, ReleaseFolder
-from sfumato.cli.show import explained, print_json, say
+from sfumato.cli.show import explained, print_json, say, say_claim
 from sfumato.release import FlowRelease, Release, load_release
 
 EXAMPLE = "sfumato verify release"
 NOT_VERIFIED = 1
+UNDECIDED = "It rests on how the release was made; what is published can neither confirm nor refute it."
 
 
 def command(release: ReleaseFolder, as_json: Json = False) -> None:
@@ -42,27 +43,20 @@ def _show_unverifiable(release: Release | FlowRelease) -> None:
     if not release.claim.promises:
         say(f"This release has no claim that could be verified; {release.claim.sentence()}.")
         return
-    say(f"Claim: {release.claim.sentence()}.")
     contradicted = release.violations()
-    if contradicted:
-        say(f"The release contradicts it: {'; '.join(contradicted)}.")
-    else:
-        say("It rests on how the release was made; what is published can neither confirm nor refute it.")
-    for assumption in release.claim.assumptions:
-        say(f"Assumes: {assumption}.")
+    found = f"The release contradicts it: {'; '.join(contradicted)}." if contradicted else UNDECIDED
+    say_claim(release.claim, found)
 
 
 def _show(release: Release, checked: list[dict[str, Any]], holds: bool) -> None:
     classes = "buckets" if release.layout == "buckets" else "classes"
     say(f"Recomputed from {release.rows:,.0f} published rows in {len(release.histograms):,} {classes}:")
     explained(
-        [
-            (
-                ("FAILS" if item["violations"] else "holds", item["requirement"]),
-                "; ".join((*item["violations"], item["sentence"])),
-            )
-            for item in checked
-        ]
+        (
+            ("FAILS" if item["violations"] else "holds", item["requirement"]),
+            "; ".join((*item["violations"], item["sentence"])),
+        )
+        for item in checked
     )
     for note in release.claim.notes:
         say(f"Note: {note}.")

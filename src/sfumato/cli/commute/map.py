@@ -1,22 +1,18 @@
 """`sfumato commute map`: one page that shows where people come from."""
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
-from sfumato.cli.commute.options import Count, Destination, Origin, PlaceId, PlacesFile, Unit, read_release
+from sfumato.cli.commute.options import Columns, PlacesFile, Unit
+from sfumato.cli.options import output_option
 from sfumato.cli.show import note, say
-from sfumato.data.flows import Flows
-from sfumato.data.places import Places
 from sfumato.files import place
 from sfumato.release.envelope import refuse_inside_release
 from sfumato.report.map.outlines import count_matches, read_outlines
 from sfumato.report.map.page import TITLE, draw_map
 
 EXAMPLE = "sfumato commute map release --places places.csv --outlines tracts.geojson --by tract -o map.html"
-
-
 SYNTHETIC = (
     "Synthetic: how many people go to each destination is exact; where they come from is drawn, about "
     "{0.from_data:.0%} from data and the rest from public knowledge. Claim: {0.claim}, for where any one person comes "
@@ -25,29 +21,20 @@ SYNTHETIC = (
 
 
 def command(
-    release: Annotated[Path, typer.Argument(metavar="RELEASE", help="A folder of synthetic flows, or a file of them.")],
+    *,
+    release: Path = Argument(metavar="RELEASE", help="A folder of synthetic flows, or a file of them."),
     places: PlacesFile,
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="HTML", help="The page to write.")],
-    outlines: Annotated[
-        Path | None, typer.Option("--outlines", metavar="GEOJSON", help="Outlines of regions to draw.")
-    ] = None,
-    by: Annotated[
-        str | None, typer.Option("--by", metavar="REGIONS", help="Draw regions instead of single places.")
-    ] = None,
-    original: Annotated[
-        Path | None,
-        typer.Option(
-            "--original",
-            metavar="FLOWS",
-            help="Make the publisher's copy, which also holds the original flows; never publish that.",
-        ),
-    ] = None,
-    title: Annotated[str | None, typer.Option("--title", help="The title of the page.")] = None,
+    output: Path = output_option("HTML", "The page to write."),
+    outlines: Path | None = Option(None, metavar="GEOJSON", help="Outlines of regions to draw."),
+    by: str | None = Option(None, metavar="REGIONS", help="Draw regions instead of single places."),
+    original: Path | None = Option(
+        None,
+        metavar="FLOWS",
+        help="Make the publisher's copy, which also holds the original flows; never publish that.",
+    ),
+    title: str | None = Option(None, help="The title of the page."),
     unit: Unit = "km",
-    origin: Origin = None,
-    destination: Destination = None,
-    count: Count = None,
-    place_id: PlaceId = None,
+    columns: Columns,
 ) -> None:
     """Draw synthetic flows as one page that needs no network.
 
@@ -56,17 +43,15 @@ def command(
     """
     if original:
         refuse_inside_release(output.parent)
-    known = Places.read(places, place=place_id)
-    names = (origin, destination, count)
-    published, synthetic = read_release(release, known, names)
+    known = columns.places(places)
+    published, synthetic = columns.release(release, known)
     promises = published.claim.promises
     shapes = read_outlines(outlines) if outlines else None
-    true = Flows.read(original, known, origin=origin, destination=destination, count=count) if original else None
     page = draw_map(
         synthetic,
         outlines=shapes,
         by=by,
-        original=true,
+        original=columns.flows(original, known) if original else None,
         title=title or TITLE,
         unit=unit,
         claim=SYNTHETIC.format(published) if promises else "No claim is known for these flows.",

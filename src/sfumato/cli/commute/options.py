@@ -1,39 +1,53 @@
 """Options that the commuting commands share, and what their words mean."""
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
-import typer
+from typer import Argument, Option
 
 from sfumato.data.flows import Flows
-from sfumato.data.formats import name_without_ending
 from sfumato.data.places import KILOMETRES, Places
 from sfumato.errors import ParameterError
+from sfumato.parameters import parameter
 from sfumato.privacy.claims import NoGuarantee
 from sfumato.release import FlowRelease
 
 FlowsFile = Annotated[
     Path,
-    typer.Argument(
+    Argument(
         metavar="FLOWS", help="Pairs of origin and destination, with or without a count: CSV (.gz too) or Parquet."
     ),
 ]
 PlacesFile = Annotated[
     Path,
-    typer.Option(
-        "--places",
-        metavar="FILE",
-        help="All places, public: id, latitude, longitude, and any regions as further columns.",
-    ),
+    Option(metavar="FILE", help="All places, public: id, latitude, longitude, and any regions as further columns."),
 ]
-Unit = Annotated[Literal["km", "mi"], typer.Option("--unit", help="The unit of distances.")]
-Origin = Annotated[str | None, typer.Option("--origin", metavar="COLUMN", help="The column of origins.")]
-Destination = Annotated[str | None, typer.Option("--destination", metavar="COLUMN", help="The column of destinations.")]
-Count = Annotated[str | None, typer.Option("--count", metavar="COLUMN", help="The column of counts, if there is one.")]
-PlaceId = Annotated[
-    str | None, typer.Option("--place-id", metavar="COLUMN", help="The column of ids among the places.")
-]
+Unit = Annotated[Literal["km", "mi"], Option(help="The unit of distances.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Columns:
+    """What the columns of flows and places are called; where nothing was given, the usual names are looked for."""
+
+    origin: str | None = parameter(default=None, metavar="COLUMN", help="The column of origins.")
+    destination: str | None = parameter(default=None, metavar="COLUMN", help="The column of destinations.")
+    count: str | None = parameter(default=None, metavar="COLUMN", help="The column of counts, if there is one.")
+    place_id: str | None = parameter(default=None, metavar="COLUMN", help="The column of ids among the places.")
+
+    def places(self, path: Path) -> Places:
+        return Places.read(path, place=self.place_id)
+
+    def flows(self, path: Path, places: Places) -> Flows:
+        return Flows.read(path, places, origin=self.origin, destination=self.destination, count=self.count)
+
+    def release(self, path: Path, places: Places) -> tuple[FlowRelease, Flows]:
+        """Synthetic flows: a folder that was published, or a file of which no claim is known."""
+        if path.is_dir():
+            release = FlowRelease.load(path)
+            return release, release.flows(places)
+        return FlowRelease(source=path, claim=NoGuarantee(reason="no claim is known")), self.flows(path, places)
 
 
 def kilometres(text: str, unit: str, name: str = "--radius") -> float:
@@ -44,43 +58,6 @@ def kilometres(text: str, unit: str, name: str = "--radius") -> float:
     return float(found[1]) * KILOMETRES[found[2] or unit]
 
 
-def refuse_idle(idle: dict[str, bool]) -> None:
-    """Refuse options that would change nothing."""
-    for what, is_idle in idle.items():
-        if is_idle:
-            raise ParameterError(f"{what} would change nothing")
-
-
-def data_set_name(path: Path) -> str:
-    """The name of a file without what tells its format."""
-    return name_without_ending(path)
-
-
-def coarsening(given: list[str] | None) -> tuple[tuple[int, str], ...]:
-    """Rules such as 20:tract, in words of the domain."""
-    rules = []
-    for text in given or []:
-        people, _, column = text.partition(":")
-        if not people.isdecimal() or int(people) < 1 or not column:
-            raise ParameterError(f"--coarse is {text!r}; expected people and regions, such as 20:tract")
-        rules.append((int(people), column))
-    return tuple(rules)
-
-
-def read_release(
-    path: Path, places: Places, names: tuple[str | None, str | None, str | None] = (None, None, None)
-) -> tuple[FlowRelease, Flows]:
-    """Synthetic flows: a folder that was published, or a file of which no claim is known."""
-    if path.is_dir():
-        release = FlowRelease.load(path)
-        return release, release.flows(places)
-    release = FlowRelease(source=path, claim=NoGuarantee(reason="no claim is known"))
-    return release, release.flows(places, **dict(zip(("origin", "destination", "count"), names, strict=True)))
-
-
-def read_input(
-    flows: Path, places: Path, origin: str | None, destination: str | None, count: str | None, place_id: str | None
-) -> tuple[Places, Flows]:
-    """The places and the flows between them."""
-    known = Places.read(places, place=place_id)
-    return known, Flows.read(flows, known, origin=origin, destination=destination, count=count)
+def refuse_idle(what: str, idle: bool) -> None:
+    if idle:
+        raise ParameterError(f"{what} would change nothing")

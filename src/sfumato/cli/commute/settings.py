@@ -1,24 +1,21 @@
 """The settings of a synthesis as the command line spells them, and what they mean."""
 
-from __future__ import annotations
-
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
 import typer
-from typer.core import TyperCommand
 
-from sfumato.cli.commute.options import coarsening, kilometres, refuse_idle
-from sfumato.cli.declared import DeclaredCommand, typer_options
+from sfumato.cli.commute.options import kilometres, refuse_idle
+from sfumato.cli.declared import with_options
 from sfumato.data.places import OUTSIDE, Places, read_weights
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.dirichlet import Promise
 from sfumato.methods.flows.domain import EVERYWHERE, Domain
 from sfumato.methods.flows.prior import DistanceHistogram, Prior
 from sfumato.methods.flows.synthesis import Synthesizer
-from sfumato.parameters import Declaration, declarations, parameter
+from sfumato.parameters import parameter
 
 USUAL_DELTA = 1e-5
 
@@ -70,53 +67,44 @@ class Settings:
     reject: bool = parameter(default=False, help="Draw a destination again while it is unlike the data.")
     unit: Literal["km", "mi"] = parameter(default="km", help="The unit of distances.")
 
-    @staticmethod
-    def parse(text: str) -> Settings:
+    @classmethod
+    def parse(cls, text: str) -> Self:
         """The settings in a line of options, as `synthesize` takes them."""
         try:
-            alone = TyperCommand("synthesize", params=typer_options(declarations(Settings)))
-            return Settings(**alone.make_context("synthesize", shlex.split(text)).params)
+            alone = typer.Typer(add_completion=False)
+            alone.command(add_help_option=False)(with_options(_take))
+            return cls(**typer.main.get_command(alone).make_context("synthesize", shlex.split(text)).params)
         except (typer.TyperException, ValueError) as error:
             reason = error.format_message() if isinstance(error, typer.TyperException) else str(error)
             raise ParameterError(f"--try {text!r}: {reason}") from error
 
     def synthesizer(self, places: Places) -> Synthesizer:
         """What these settings ask for; options that would change nothing are refused."""
-        by_distance, no_regions = self.prior == "distance", self.beyond in (None, OUTSIDE) and not self.coarse
-        refuse_idle(
-            {
-                "--beyond without --radius": self.beyond is not None and self.radius is None,
-                "--distances without --prior distance or --keep": self.distances is not None
-                and not by_distance
-                and self.keep == 1,
-                "--density without regions in --beyond or --coarse": self.density is not None and no_regions,
-            }
-        )
+        by_distance, no_distances = self.prior == "distance", self.prior != "distance" and self.keep == 1
+        no_regions = self.beyond in (None, OUTSIDE) and not self.coarse
+        refuse_idle("--beyond without --radius", self.beyond is not None and self.radius is None)
+        refuse_idle("--distances without --prior distance or --keep", self.distances is not None and no_distances)
+        refuse_idle("--density without regions in --beyond or --coarse", self.density is not None and no_regions)
         usual = 0.0 if self.rule == "pure" else USUAL_DELTA
+        delta = usual if self.delta is None else self.delta
+        radius = EVERYWHERE if self.radius is None else kilometres(self.radius, self.unit)
+        distances = DistanceHistogram.read(self.distances, self.unit) if self.distances else None
+        weights = None if self.prior in ("uniform", "distance") else read_weights(Path(self.prior), places)
         return Synthesizer(
-            promise=Promise(
-                epsilon=self.epsilon,
-                delta=usual if self.delta is None else self.delta,
-                rule=self.rule,
-                reject=self.reject,
-            ),
-            domain=Domain(
-                radius=EVERYWHERE if self.radius is None else kilometres(self.radius, self.unit),
-                beyond=self.beyond or OUTSIDE,
-                coarse=coarsening(self.coarse),
-            ),
-            prior=self._prior(places),
+            promise=Promise(epsilon=self.epsilon, delta=delta, rule=self.rule, reject=self.reject),
+            domain=Domain(radius=radius, beyond=self.beyond or OUTSIDE, coarse=tuple(map(_coarse, self.coarse or ()))),
+            prior=Prior(distances=distances, by_distance=by_distance, keep=self.keep, weights=weights),
             density=read_weights(self.density, places) if self.density else None,
         )
 
-    def _prior(self, places: Places) -> Prior:
-        public = DistanceHistogram.read(self.distances, self.unit) if self.distances else None
-        weights = None if self.prior in ("uniform", "distance") else read_weights(Path(self.prior), places)
-        return Prior(distances=public, by_distance=self.prior == "distance", keep=self.keep, weights=weights)
+
+def _coarse(text: str) -> tuple[int, str]:
+    """A rule such as 20:tract, in words of the domain."""
+    people, _, column = text.partition(":")
+    if not people.isdecimal() or int(people) < 1 or not column:
+        raise ParameterError(f"--coarse is {text!r}; expected people and regions, such as 20:tract")
+    return int(people), column
 
 
-class SynthesizeCommand(DeclaredCommand):
-    """`synthesize` with an option for each setting."""
-
-    def declared(self) -> tuple[Declaration, ...]:
-        return declarations(Settings)
+def _take(settings: Settings) -> None:
+    """A command of nothing but settings."""

@@ -2,18 +2,18 @@
 
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import numpy as np
-import typer
 from numpy.typing import NDArray
+from typer import Argument, Option
 
-from sfumato.cli.options import Column, Json, refuse_existing
-from sfumato.cli.show import columns, heading, note, print_json, say, to_json
+from sfumato.cli.options import Column, Json, output_option, refuse_existing
+from sfumato.cli.show import heading, note, print_columns, print_json, say, to_json
 from sfumato.collect.reports import count_reports
 from sfumato.collect.survey import Survey, read_survey
 from sfumato.errors import ParameterError
-from sfumato.estimation.estimate import estimate
+from sfumato.estimation.estimate import Solver, estimate
 from sfumato.files import place
 
 EXAMPLE = "sfumato local estimate reports.csv --survey age.toml"
@@ -27,32 +27,22 @@ UNEXPECTED_NOISE = (
 
 
 def command(
-    files: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="[FILE]...", help="Reports: CSV (.gz too) or Parquet. Those of several files are taken together."
-        ),
-    ] = None,
-    survey: Annotated[Path | None, typer.Option("--survey", metavar="TOML", help="The survey of the files.")] = None,
-    database: Annotated[
-        str | None, typer.Option("--database", metavar="FILE|URL", help="A collector's database, in place of files.")
-    ] = None,
-    name: Annotated[str | None, typer.Option("--name", help="The survey in the database.")] = None,
+    files: list[Path] | None = Argument(
+        None, metavar="[FILE]...", help="Reports: CSV (.gz too) or Parquet. Those of several files are taken together."
+    ),
+    survey: Path | None = Option(None, metavar="TOML", help="The survey of the files."),
+    database: str | None = Option(None, metavar="FILE|URL", help="A collector's database, in place of files."),
+    name: str | None = Option(None, help="The survey in the database."),
     column: Column = None,
-    solver: Annotated[
-        Literal["likelihood", "inversion", "em", "smooth"],
-        typer.Option(
-            "--estimate",
-            help="The likeliest distribution; the unbiased one, which may be negative; plain updates, to be stopped "
-            "early; or smoothed ones, which help smooth distributions and hurt heaped ones.",
-        ),
-    ] = "likelihood",
-    steps: Annotated[int | None, typer.Option("--steps", help="Stop after so many steps.")] = None,
-    confidence: Annotated[float, typer.Option("--confidence", help="Of the intervals.")] = 0.95,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write the distribution: .csv, or .json for all."),
-    ] = None,
+    solver: Solver = Option(
+        "likelihood",
+        "--estimate",
+        help="The likeliest distribution; the unbiased one, which may be negative; plain updates, to be stopped "
+        "early; or smoothed ones, which help smooth distributions and hurt heaped ones.",
+    ),
+    steps: int | None = Option(None, help="Stop after so many steps."),
+    confidence: float = Option(0.95, help="Of the intervals."),
+    output: Path | None = output_option("FILE", "Write the distribution: .csv, or .json for all.", default=None),
     as_json: Json = False,
 ) -> None:
     """Estimate how true answers are distributed from noisy reports.
@@ -122,7 +112,7 @@ def _show(found: dict[str, Any], asked: Survey) -> None:
     if len(cells) <= MAX_LINES:
         heading("Share of people")
         most = max(cell["share"] for cell in cells) or 1.0
-        columns(
+        print_columns(
             ("value", "share", f"{found['confidence']:.0%} interval", ""),
             (
                 (

@@ -1,11 +1,10 @@
 """`sfumato local perturb`: a file of true answers in, a file of noisy reports out."""
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
-from sfumato.cli.options import Column, Json, refuse_existing
+from sfumato.cli.options import Column, Json, output_option, refuse_existing
 from sfumato.cli.show import print_json, say
 from sfumato.collect.reports import read_answers, write_reports
 from sfumato.collect.survey import read_survey
@@ -14,18 +13,12 @@ EXAMPLE = "sfumato local perturb people.csv --survey age.toml --column age -o re
 
 
 def command(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="True answers: CSV (.gz too) or Parquet.")],
-    survey: Annotated[
-        Path,
-        typer.Option(
-            "--survey",
-            metavar="TOML",
-            help="What is asked: name, question, min, max and epsilon; also step, mechanism, smallest_batch and ends.",
-        ),
-    ],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="Where to: .csv, .csv.gz or .parquet.")
-    ],
+    file: Path = Argument(metavar="FILE", help="True answers: CSV (.gz too) or Parquet."),
+    survey: Path = Option(
+        metavar="TOML",
+        help="What is asked: name, question, min, max and epsilon; also step, mechanism, smallest_batch and ends.",
+    ),
+    output: Path = output_option("FILE", "Where to: .csv, .csv.gz or .parquet."),
     column: Column = None,
     as_json: Json = False,
 ) -> None:

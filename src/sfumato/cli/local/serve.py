@@ -3,9 +3,8 @@
 import secrets
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from sfumato.cli.show import note, say
 from sfumato.collect.survey import read_survey
@@ -14,31 +13,21 @@ EXAMPLE = "sfumato local serve age.toml --database reports.db"
 
 
 def command(
-    surveys: Annotated[
-        list[Path] | None, typer.Argument(metavar="[SURVEY]...", help="Surveys to open: TOML files.")
-    ] = None,
-    database: Annotated[
-        str, typer.Option("--database", metavar="FILE|URL", help="An SQLite file, or postgresql://USER@HOST/DATABASE.")
-    ] = "sfumato-reports.db",
-    host: Annotated[str, typer.Option("--host", help="The address to listen on; by default this machine alone.")] = (
-        "127.0.0.1"
+    surveys: list[Path] | None = Argument(None, metavar="[SURVEY]...", help="Surveys to open: TOML files."),
+    database: str = Option(
+        "sfumato-reports.db", metavar="FILE|URL", help="An SQLite file, or postgresql://USER@HOST/DATABASE."
     ),
-    port: Annotated[int, typer.Option("--port", help="The port; 0 takes any that is free.")] = 8000,
-    token: Annotated[
-        str | None,
-        typer.Option(
-            "--token",
-            envvar="SFUMATO_TOKEN",
-            show_envvar=True,
-            help="The administrator's token, 16 characters or more; without it, one is drawn and shown.",
-        ),
-    ] = None,
-    origins: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--allow-origin", metavar="ORIGIN", help="A site whose own pages may send reports here; may be repeated."
-        ),
-    ] = None,
+    host: str = Option("127.0.0.1", help="The address to listen on; by default this machine alone."),
+    port: int = Option(8000, help="The port; 0 takes any that is free."),
+    token: str | None = Option(
+        None,
+        envvar="SFUMATO_TOKEN",
+        show_envvar=True,
+        help="The administrator's token, 16 characters or more; without it, one is drawn and shown.",
+    ),
+    origins: list[str] | None = Option(
+        None, "--allow-origin", metavar="ORIGIN", help="A site whose own pages may send reports here; may be repeated."
+    ),
 ) -> None:
     """Collect noisy reports from browsers and other clients.
 

@@ -16,6 +16,7 @@ from audit.empirical import FAILING, Bound, lower_bound, ratios, rule_of
 from audit.enumeration import largest_selection_ratio, shapes
 from audit.exact import examine_pair
 from audit.neighbours import Pair, schema_of
+from audit.one_run import ALLOWED, AUDITED, QUIET, audit_histogram, audit_method
 from audit.twins import QUIETER, TWINS
 from audit.urns import BROKEN_URNS, URNS, disclosing_share
 from sfumato.estimation.likelihood import likelihood
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from audit.twins import Twin
+    from sfumato.audit import Audit
     from sfumato.mechanisms.noise import Source
 
 EPSILONS = (0.1, 1.0, 5.0)
@@ -197,6 +199,27 @@ def smoothing_line(number: int, seed: int | None) -> Line:
     return Line(f"{name}, ε={epsilon:g}", found, bool((smoother < plain) == (name != "heaped")))
 
 
+def one_run_line(number: int, seed: int | None) -> Line:
+    """Audits of one method by one run each; of a noisy histogram, and of its twin with less noise than it claims."""
+    own = None if seed is None else 1_000 * seed + number
+    if number < len(AUDITED):
+        return _contradictions(AUDITED[number].__name__, audit_method(AUDITED[number], own))
+    if number == len(AUDITED):
+        return _contradictions("noisy histogram", audit_histogram(1, own))
+    audits = audit_histogram(1, own, quiet=QUIET)
+    caught = sum(audit.contradicted for audit in audits)
+    least = min(audit.bound for audit in audits)
+    found = f"caught in {caught} of {len(audits)} runs, ε ≥ {least:.2f} at the least"
+    return Line(f"noisy histogram with 1/{QUIET} of the noise", found, caught == len(audits))
+
+
+def _contradictions(what: str, audits: list[Audit]) -> Line:
+    broken = sum(audit.contradicted for audit in audits)
+    share = max(audit.bound / audit.epsilon for audit in audits)
+    found = f"contradicted in {broken} of {len(audits)} runs, {ALLOWED} are allowed; at most {share:.2f} of the claim"
+    return Line(f"{what} by one run", found, broken <= ALLOWED)
+
+
 PARTS: dict[str, tuple[Callable[[int, int | None], Line], int]] = {
     "exact": (exact_line, len(thorough_settings(EPSILON))),
     "empirical": (empirical_line, len(CASES)),
@@ -206,4 +229,5 @@ PARTS: dict[str, tuple[Callable[[int, int | None], Line], int]] = {
     "coverage": (coverage_line, len(SETTINGS) + len(FEW) + 1),
     "laplace": (contest_line, len(CONTESTS)),
     "smoothing": (smoothing_line, len(CONTESTS)),
+    "one-run": (one_run_line, len(AUDITED) + 2),
 }

@@ -34,6 +34,7 @@ LAYERS = [
     "methods",
     "measures",
     "publish",
+    "audit",
     "trials",
     "report",
     "collect",

@@ -1,6 +1,7 @@
 from . import claims as claims
 from . import commute as commute
 from . import local as local
+from .audit.one_run import audit_generator as audit_generator
 from .data import Table as Table
 from .data import read as read
 from .data.propose import propose as propose

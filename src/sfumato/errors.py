@@ -29,6 +29,10 @@ class ReleaseError(SfumatoError):
     """A release cannot be read, or does not keep its claim."""
 
 
+class ProgramError(SfumatoError):
+    """A program that is audited cannot be run, fails, or takes too long."""
+
+
 class QueryError(SfumatoError):
     """A query cannot be understood."""
 

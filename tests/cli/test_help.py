@@ -35,7 +35,19 @@ def example(context: typer.Context) -> list[str]:
 
 
 def test_the_commands_are_the_ones_promised() -> None:
-    promised = ["demo", "init", "frontier", "publish", "measure", "verify", "query", "budget", "commute", "local"]
+    promised = [
+        "demo",
+        "init",
+        "frontier",
+        "publish",
+        "measure",
+        "verify",
+        "query",
+        "audit",
+        "budget",
+        "commute",
+        "local",
+    ]
     assert list(program().commands) == promised
     assert {"sfumato budget cap", "sfumato budget export"} < set(COMMANDS)
     assert {f"sfumato commute {name}" for name in ("synthesize", "evaluate", "map")} < set(COMMANDS)
@@ -84,6 +96,7 @@ def test_the_first_sentence_fits_into_the_list_of_commands(path: str) -> None:
         "measure",
         "verify",
         "query",
+        "audit",
         "frontier",
         "budget",
         "budget cap",

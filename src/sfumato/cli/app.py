@@ -33,6 +33,7 @@ COMMANDS = {
     "measure": "Measure how private and how useful a release is.",
     "verify": "Recompute what a release promises from its files alone.",
     "query": "Estimate from a release how many people satisfy conditions.",
+    "audit": "Run a program once and see if it is as private as it claims.",
     "budget": "See what has been spent on which data set.",
     "commute": "Publish, evaluate and map flows of people between places.",
     "local": "Collect numbers that got noise on people's own devices.",

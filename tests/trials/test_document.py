@@ -16,8 +16,7 @@ from sfumato.measures.attacks.belief import revealed_shift
 from sfumato.measures.measure import MEASURES
 from sfumato.methods import Anatomy, Mondrian
 from sfumato.trials.document import to_json
-from sfumato.trials.frontier import Frontier, frontier
-from sfumato.trials.frontier_document import frontier_document
+from sfumato.trials.frontier import Frontier, frontier, frontier_document
 
 TOP = {
     "format",

@@ -1,13 +1,13 @@
-"""The frontier of a table: every trial, which of them are efficient, and which to recommend."""
+"""The frontier of a table: every trial, which of them are efficient, which to recommend, and all as a document."""
 
 import os
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 import polars as pl
@@ -22,6 +22,7 @@ from sfumato.methods import METHODS, Method
 from sfumato.methods.base import Endpoint
 from sfumato.notebook import html_table
 from sfumato.release.envelope import refuse_inside_release
+from sfumato.trials.document import Document, measured, with_header
 from sfumato.trials.recommendation import Chooser, Recommendation
 from sfumato.trials.runner import run_trials
 from sfumato.trials.store import TrialStore
@@ -110,17 +111,11 @@ class Frontier:
 
 
 def efficient(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which points no other is at least as good as in both and better in one, where lower is better.
-
-    Points with a NaN are never efficient.
-    """
-    mask = np.zeros(len(first), dtype=bool)
-    usable = ~(np.isnan(first) | np.isnan(second))
-    x, y = first[usable], second[usable]
-    no_worse = (x[:, None] <= x + ROUNDING) & (y[:, None] <= y + ROUNDING)
-    better = (x[:, None] < x - ROUNDING) | (y[:, None] < y - ROUNDING)
-    mask[usable] = ~(no_worse & better).any(axis=0)
-    return mask
+    """Which points no other is as good as in both and better in one, where lower is better; never one with a NaN."""
+    no_worse = (first[:, None] <= first + ROUNDING) & (second[:, None] <= second + ROUNDING)
+    better = (first[:, None] < first - ROUNDING) | (second[:, None] < second - ROUNDING)
+    dominated = (no_worse & better).any(axis=0)
+    return ~(dominated | np.isnan(first) | np.isnan(second))
 
 
 def default_methods(table: Table) -> list[Method]:
@@ -168,3 +163,54 @@ def frontier(
         trials=tuple(trial for trial in trials if trial.refused is None),
         refused=tuple(trial for trial in trials if trial.refused is not None),
     )
+
+
+def frontier_document(frontier: Frontier, recommendation: Recommendation | None) -> Document:
+    """Everything measured; `efficient` has the efficient trials for every pair `privacy|utility` of measures."""
+    return with_header(
+        table=_table(frontier.table),
+        measures={
+            name: measure.spec() | {"scale": [asdict(mark) for mark in measure.marks(frontier.references)]}
+            for name, measure in frontier.measures.items()
+        },
+        default_pair=frontier.pair,
+        trials=[_trial(trial, frontier) for trial in frontier.trials],
+        refused=[{"label": trial.method.label, "reason": trial.refused} for trial in frontier.refused],
+        efficient=_efficient(frontier),
+        recommendation=recommendation.spec() if recommendation else None,
+    )
+
+
+def _table(table: Table) -> dict[str, Any]:
+    schema, shares = table.schema, (table.overall / table.n).tolist()
+    return {
+        "name": schema.name,
+        "rows": table.n,
+        "quasi": [axis.name for axis in schema.quasi],
+        "sensitive": schema.sensitive.name,
+        "sensitive_shares": list(zip(schema.sensitive.labels, shares, strict=True)),
+        "unique_share": float(np.count_nonzero(table.weights == 1) / table.n),
+        "from_data": dict(schema.from_data),
+    }
+
+
+def _trial(trial: Trial, frontier: Frontier) -> dict[str, Any]:
+    method = trial.method
+    return {
+        "id": trial.id,
+        "method": method.name,
+        "label": method.label,
+        "series": method.series,
+        "recoding": None if method.endpoint else method.claim.recoding,
+        "parameters": method.parameters(),
+        "claim": method.claim.sentence(),
+        "endpoint": method.endpoint is not None,
+        **measured(trial.measures, trial.intervals, frontier.measures),
+        "seconds": trial.seconds,
+    }
+
+
+def _efficient(frontier: Frontier) -> dict[str, list[str]]:
+    directed = [measure for measure in frontier.measures.values() if measure.direction != "none"]
+    privacy, utility = ([one.name for one in directed if one.family == family] for family in ("privacy", "utility"))
+    return {f"{one}|{other}": frontier.efficient(one, other) for one in privacy for other in utility}

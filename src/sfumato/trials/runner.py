@@ -30,15 +30,10 @@ _table: Table
 def run_trials(table: Table, methods: Sequence[Method], workers: int) -> Generator[Trial]:
     """Try every setting, in `workers` processes if more than one, in the order in which they end."""
     waiting = list(methods)
-    while waiting and (workers <= 1 or _soon_done(table, waiting)):
+    while waiting and (workers <= 1 or len(waiting) == 1 or table.n * len(waiting) < WORTH_PROCESSES):
         yield run_trial(table, waiting.pop(0))
     if waiting:
         yield from _run_in_processes(table, waiting, min(workers, len(waiting)))
-
-
-def _soon_done(table: Table, methods: Sequence[Method]) -> bool:
-    """Whether the trials that are left cost less than starting processes for them."""
-    return len(methods) == 1 or table.n * len(methods) < WORTH_PROCESSES
 
 
 def _run_in_processes(table: Table, methods: Sequence[Method], workers: int) -> Generator[Trial]:

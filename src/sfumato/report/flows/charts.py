@@ -4,7 +4,7 @@ The original is grey everywhere; a run keeps its colour from chart to chart.
 """
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from itertools import cycle, pairwise
 from typing import Any
 
 import altair as alt
@@ -150,7 +150,7 @@ def evaluation_of(document: Document, label: str) -> dict[str, Any]:
 
 def run_colours(document: Document) -> dict[str, str]:
     """The colour of every drawn run."""
-    return {label: RUN_COLOURS[i % len(RUN_COLOURS)] for i, label in enumerate(document["drawn"])}
+    return dict(zip(document["drawn"], cycle(RUN_COLOURS), strict=False))
 
 
 def colours(chosen: dict[str, str], field: str = "key") -> alt.Color:

@@ -107,6 +107,9 @@ def _error_bars(x: Any, y: Any) -> list[alt.Chart]:
 def _points(document: Document, x: Any, y: Any, pair: list[str]) -> alt.Chart:
     """All trials; a click in the legend leaves one series in full colour."""
     picked = alt.selection_point(name="picked", fields=["series"], bind="legend")
+    words = {"label": "title", "series": "Series", "parameters": "Parameters", "claim": "Claim"}
+    shown = dict.fromkeys([*pair, *main_measures(document)])
+    words |= {f"text.{name}": document["measures"][name]["title"] for name in shown}
     efficient = alt.datum.efficient
     faded, faint = alt.value(0.65), alt.value(0.08)
     drawn: alt.Chart = (
@@ -119,12 +122,11 @@ def _points(document: Document, x: Any, y: Any, pair: list[str]) -> alt.Chart:
             shape=_recoding_shape(),
             size=alt.when(efficient).then(alt.value(105)).otherwise(alt.value(70)),
             opacity=alt.when(picked & efficient).then(alt.value(1)).when(picked).then(faded).otherwise(faint),
-            tooltip=tooltip(_titles(document, pair)),
+            tooltip=tooltip(words),
         )
         .add_params(picked)
-        .properties(name="trials")
     )
-    return drawn
+    return drawn.properties(name="trials")
 
 
 def _ring(x: Any, y: Any) -> alt.Chart:
@@ -164,12 +166,6 @@ def _note(kind: str, x: Any, y: Any, *, only: str, turned: str, rise: str) -> li
                 .properties(name=f"{kind}_{align}_{part}")
             )
     return drawn
-
-
-def _titles(document: Document, pair: list[str]) -> dict[str, str]:
-    words = {"label": "title", "series": "Series", "parameters": "Parameters", "claim": "Claim"}
-    shown = dict.fromkeys([*pair, *main_measures(document)])
-    return words | {f"text.{name}": document["measures"][name]["title"] for name in shown}
 
 
 def _series_colour(document: Document) -> alt.Color:

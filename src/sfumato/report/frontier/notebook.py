@@ -9,7 +9,6 @@ from functools import wraps
 from typing import Any, ParamSpec
 
 from sfumato.trials import frontier as trials
-from sfumato.trials.frontier_document import frontier_document
 from sfumato.trials.recommendation import Recommendation
 
 Parameters = ParamSpec("Parameters")
@@ -32,7 +31,7 @@ class Frontier(trials.Frontier):
         """Every release by a privacy and a utility measure as an Altair chart, a recommended one in a ring."""
         from sfumato.report.frontier.chart import frontier_chart
 
-        document = frontier_document(self, recommendation)
+        document = trials.frontier_document(self, recommendation)
         return frontier_chart(document, privacy or self.pair[0], utility or self.pair[1])
 
 

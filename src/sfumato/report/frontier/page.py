@@ -17,8 +17,7 @@ from sfumato.report.frontier.chart import frontier_chart
 from sfumato.report.numbers import format_unit, is_percent, number_styles, plain
 from sfumato.report.shell import render_report
 from sfumato.trials.document import Document, to_json
-from sfumato.trials.frontier import Frontier
-from sfumato.trials.frontier_document import frontier_document
+from sfumato.trials.frontier import Frontier, frontier_document
 from sfumato.trials.recommendation import Recommendation
 
 FAMILIES = {"privacy": "Privacy", "utility": "Utility", "shape": "Shape of the release"}

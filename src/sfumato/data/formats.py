@@ -167,13 +167,11 @@ def _read_header(path: Path, guess: bool) -> tuple[str, list[str]]:
     with _open(path) as file:
         text = codecs.getincrementaldecoder("utf-8-sig")().decode(file.read(MAX_HEADER))
     line = text.partition("\n")[0]
-    if not line.strip():
+    separator = max(SEPARATORS, key=line.count) if guess else SEPARATORS[0]
+    header = next(csv.reader(io.StringIO(text, newline=""), delimiter=separator), [])
+    if not line.strip() or not header:
         what = "the first line is empty; expected the names of the columns" if text.strip() else "the file is empty"
         raise DataError(f"{path}: {what}")
-    separator = max(SEPARATORS, key=line.count) if guess else SEPARATORS[0]
-    header = next(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
-    if not header:
-        raise DataError(f"{path}: the first line is empty; expected the names of the columns")
     if "" in header:
         raise DataError(f"{path}: column {header.index('') + 1} has no name")
     return separator, header

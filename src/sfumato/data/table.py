@@ -4,15 +4,13 @@ Cells are the distinct combinations of quasi-identifiers and sensitive value, in
 nothing downstream can depend on the order of rows.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import polars as pl
@@ -95,11 +93,11 @@ class Table:
             return None
         return self.rows.join_to_class(self.schema.quasi, self.points, class_of_point, self.schema.sensitive)
 
-    def without_rows(self) -> Table:
+    def without_rows(self) -> Self:
         """The same cells without the rows behind them, light enough to send to another process."""
         return replace(self, rows=None)
 
-    def reweight(self, weights: NDArray[np.int64]) -> Table:
+    def reweight(self, weights: NDArray[np.int64]) -> Self:
         """The same cells with other numbers of rows, those without any left out."""
         some = weights > 0
         occupied, cell_point = np.unique(self.cell_point[some], return_inverse=True)
@@ -119,8 +117,8 @@ class Table:
     def _repr_html_(self) -> str:
         return html_table(f"Table of {self.n:,} rows", self.schema.outline, ("column", "role", "values"))
 
-    @staticmethod
-    def from_rows(rows: Engine, schema: Schema) -> Table:
+    @classmethod
+    def from_rows(cls, rows: Engine, schema: Schema) -> Self:
         """Count the cells of encoded rows, each point's by sensitive value; the missing value comes last."""
         codes, weights = rows.count_by_key(schema.axes)
         points, values = codes[:, :-1], codes[:, -1].copy()
@@ -129,7 +127,7 @@ class Table:
         starts[1:] = (points[1:] != points[:-1]).any(axis=1)
         point_of = np.cumsum(starts) - 1
         order = np.lexsort((values, point_of))
-        table = Table(
+        table = cls(
             schema=schema,
             points=np.ascontiguousarray(points[starts]),
             cell_point=point_of[order],

@@ -3,12 +3,10 @@
 Published classes, exact points, queries and large populations are all boxes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,8 +33,8 @@ class Boxes:
     def __len__(self) -> int:
         return len(self.lo)
 
-    def __getitem__(self, chosen: NDArray[np.generic] | slice) -> Boxes:
-        return Boxes(self.lo[chosen], self.hi[chosen], self.missing[chosen])
+    def __getitem__(self, chosen: NDArray[np.generic] | slice) -> Self:
+        return type(self)(self.lo[chosen], self.hi[chosen], self.missing[chosen])
 
     @property
     def arrays(self) -> BoxArrays:
@@ -61,25 +59,25 @@ class Boxes:
         """The published label of every box on the axis at `position`."""
         return [axis.label(self.span(box, position)) for box in range(len(self))]
 
-    @staticmethod
-    def of_points(points: NDArray[np.int32]) -> Boxes:
+    @classmethod
+    def of_points(cls, points: NDArray[np.int32]) -> Self:
         """One box around each point."""
         missing = points < 0
-        return Boxes(np.where(missing, 0, points), points.copy(), missing)
+        return cls(np.where(missing, 0, points), points.copy(), missing)
 
-    @staticmethod
-    def of_spans(spans: Sequence[Sequence[Span]] | NDArray[np.int32]) -> Boxes:
+    @classmethod
+    def of_spans(cls, spans: Sequence[Sequence[Span]] | NDArray[np.int32]) -> Self:
         """Boxes from generalized values, a sequence of spans for each box."""
         array = np.asarray(spans, dtype=np.int32).reshape(len(spans), -1, 3)
-        return Boxes(array[..., 0].copy(), array[..., 1].copy(), array[..., 2].astype(bool))
+        return cls(array[..., 0].copy(), array[..., 1].copy(), array[..., 2].astype(bool))
 
-    @staticmethod
-    def whole(axes: Sequence[Axis]) -> Boxes:
+    @classmethod
+    def whole(cls, axes: Sequence[Axis]) -> Self:
         """The one box that covers the whole domain."""
-        return Boxes.of_spans([[axis.everything for axis in axes]])
+        return cls.of_spans([[axis.everything for axis in axes]])
 
-    @staticmethod
-    def around(points: NDArray[np.int32], group_of: NDArray[np.int64], groups: int) -> Boxes:
+    @classmethod
+    def around(cls, points: NDArray[np.int32], group_of: NDArray[np.int64], groups: int) -> Self:
         """The tightest box around the points of each group."""
         order = np.argsort(group_of, kind="stable")
         starts = np.searchsorted(group_of[order], np.arange(groups))
@@ -87,4 +85,4 @@ class Boxes:
         absent = codes < 0
         lo = np.minimum.reduceat(np.where(absent, np.iinfo(np.int32).max, codes), starts, axis=0)
         hi = np.maximum.reduceat(codes, starts, axis=0)
-        return Boxes(np.where(hi < 0, 0, lo), hi, np.logical_or.reduceat(absent, starts, axis=0))
+        return cls(np.where(hi < 0, 0, lo), hi, np.logical_or.reduceat(absent, starts, axis=0))

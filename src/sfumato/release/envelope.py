@@ -4,15 +4,13 @@ Nothing in it is computed on the real data. Where it names no kind, the folder h
 be described by `commute.json`; these are read as if they were written today.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypeVar, cast, get_args
+from typing import Any, Literal, Self, TypeVar, cast, get_args
 
 import numpy as np
 
@@ -67,8 +65,8 @@ class Envelope:
         }
         return json.dumps(_plain(spec), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
-    @staticmethod
-    def read(folder: Path, kind: Kind | None = None) -> Envelope:
+    @classmethod
+    def read(cls, folder: Path, kind: Kind | None = None) -> Self:
         """The envelope of the release in a folder, which is of the kind that is asked for."""
         if not folder.is_dir():
             raise ReleaseError(f"{folder}: this release folder does not exist")
@@ -85,13 +83,13 @@ class Envelope:
             if isinstance(spec, dict) and path.name == OLD_FLOWS:
                 today = {"kind": "flows", "method": "commute", "parameters": spec.get("settings")}
                 spec |= today | {"files": {"flows": spec.get("file")}}
-            envelope = Envelope.parse(spec)
+            envelope = cls.parse(spec)
         if kind and envelope.kind != kind:
             raise ReleaseError(f"{folder}: this release holds {_SHOWN[envelope.kind]}; expected {_SHOWN[kind]}")
         return envelope
 
-    @staticmethod
-    def parse(spec: object) -> Envelope:
+    @classmethod
+    def parse(cls, spec: object) -> Self:
         """The envelope in decoded JSON."""
         if not isinstance(spec, dict):
             raise ReleaseError(f"found a {type(spec).__name__}; expected an object with a claim")
@@ -99,9 +97,13 @@ class Envelope:
             raise ReleaseError(f"format is {spec.get('format')!r}; this version reads format {FORMAT}")
         if spec.setdefault("kind", "table") not in get_args(Kind):
             raise ReleaseError(f"kind is {spec['kind']!r}; expected {' or '.join(get_args(Kind))}")
-        return Envelope(
+        try:
+            claim = parse_claim(entry(spec, "claim", dict))
+        except (ValueError, TypeError, AttributeError) as error:
+            raise ReleaseError("the claim cannot be understood") from error
+        return cls(
             kind=cast(Kind, spec["kind"]),
-            claim=_claim(entry(spec, "claim", dict)),
+            claim=claim,
             provenance=Provenance(
                 method=entry(spec, "method", str),
                 parameters=entry(spec, "parameters", dict),
@@ -162,13 +164,6 @@ def word(spec: Mapping[str, object], key: str, where: str) -> str:
     if not isinstance(value, str) or not value or (where == "files" and Path(value).name != value):
         raise ReleaseError(f"{key} in {where} is {value!r}; expected a name")
     return value
-
-
-def _claim(spec: dict[str, object]) -> Claim:
-    try:
-        return parse_claim(spec)
-    except (ValueError, TypeError, AttributeError) as error:
-        raise ReleaseError("the claim cannot be understood") from error
 
 
 def _plain(value: Any) -> Any:

@@ -3,14 +3,12 @@
 The folder names places by their ids alone; where these lie, whoever reads it knows from elsewhere.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf, isfinite, nan
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import polars as pl
@@ -123,8 +121,8 @@ class FlowRelease:
         envelope = Envelope(kind="flows", claim=self.claim, provenance=self.provenance, details=details)
         return write_folder(Path(folder), {"flows": self.frame}, envelope, suffix=suffix, replace=replace)
 
-    @staticmethod
-    def load(folder: Path | str) -> FlowRelease:
+    @classmethod
+    def load(cls, folder: Path | str) -> Self:
         """Read a release of flows that `save` wrote, or an earlier version."""
         folder = Path(folder)
         envelope = Envelope.read(folder, "flows")
@@ -133,7 +131,7 @@ class FlowRelease:
             if settings.get("beyond") == OUTSIDE:
                 _number(settings, "radius_km")
             terms = entry(details, "epsilon_made_of", dict) if "epsilon_made_of" in details else {}
-            return FlowRelease(
+            return cls(
                 source=folder / word(envelope.files, "flows", "files"),
                 claim=envelope.claim,
                 provenance=envelope.provenance,

@@ -3,10 +3,8 @@
 Rows that the tool suppressed, `*` in every quasi-identifier, are no class of their own and are left out.
 """
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 import polars as pl
@@ -19,6 +17,7 @@ from sfumato.release.envelope import Provenance
 from sfumato.release.labels import ParsedColumn, distinct_boxes, parse_labels
 from sfumato.release.release import Release
 from sfumato.schema import Schema
+from sfumato.schema.column import MEASURED_ROLES
 from sfumato.schema.taxonomy import ANY
 
 NOTHING_KNOWN = NoGuarantee(reason="published by another tool; nothing is known about how")
@@ -32,10 +31,10 @@ class ForeignRelease:
     release: Release
     suppressed: int
 
-    @staticmethod
+    @classmethod
     def read(
-        source: Any, schema: Schema, claim: Claim = NOTHING_KNOWN, provenance: Provenance = ANOTHER_TOOL
-    ) -> ForeignRelease:
+        cls, source: Any, schema: Schema, claim: Claim = NOTHING_KNOWN, provenance: Provenance = ANOTHER_TOOL
+    ) -> Self:
         """Read a CSV or Parquet file, or a data frame, of generalized rows.
 
         A quasi-identifier without a column is `*` in every row; other columns are ignored.
@@ -58,8 +57,9 @@ class ForeignRelease:
         class_of_row[~suppressed] = class_of
         histograms = _spread_counts(values, class_of_row, len(boxes) + 1, sensitive.positions)
         count = int(suppressed.sum())
+        measured = tuple(column for column in schema.columns if column.role in MEASURED_ROLES)
         release = Release(
-            schema=_without_kept(schema.public()),
+            schema=replace(schema, columns=measured),
             boxes=boxes,
             weights=np.bincount(class_of, minlength=len(boxes)).astype(np.float64),
             group_of=np.arange(len(boxes)),
@@ -68,7 +68,7 @@ class ForeignRelease:
             provenance=provenance,
             suppressed=histograms[-1] if count else None,
         )
-        return ForeignRelease(release=release.verified(), suppressed=count)
+        return cls(release=release.verified(), suppressed=count)
 
 
 def read_published(
@@ -81,11 +81,6 @@ def read_published(
     400.0
     """
     return ForeignRelease.read(source, schema, claim, provenance).release
-
-
-def _without_kept(schema: Schema) -> Schema:
-    measured = tuple(column for column in schema.columns if column.role != "keep")
-    return Schema(columns=measured, name=schema.name, missing=schema.missing)
 
 
 def _spread_counts(

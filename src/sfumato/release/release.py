@@ -1,10 +1,8 @@
 """A release of a table: what it says, how it is stored, read back and asked."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import polars as pl
 
@@ -35,10 +33,10 @@ class Release(Content):
         """
         return save_content(self, folder, suffix=".parquet" if parquet else suffix, replace=replace)
 
-    @staticmethod
-    def load(folder: Path | str) -> Release:
+    @classmethod
+    def load(cls, folder: Path | str) -> Self:
         """Read a release that `save` wrote."""
-        return Release(**read_content(Path(folder)))
+        return cls(**read_content(Path(folder)))
 
     def to_polars(self, table: str | None = None) -> pl.DataFrame:
         """What a recipient gets as a frame; of buckets the table `quasi`, unless `sensitive` is asked for."""

@@ -3,13 +3,11 @@
 It names the columns, their roles and their axes, and is the only part of the program that knows labels.
 """
 
-from __future__ import annotations
-
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from sfumato.errors import SchemaError
 from sfumato.files import read_text
@@ -109,25 +107,25 @@ class Schema:
             "columns": {column.name: column.spec() for column in self.columns},
         }
 
-    def public(self) -> Schema:
+    def public(self) -> Self:
         """The schema of what is published: only the columns that appear in a release."""
         published = tuple(column for column in self.columns if column.role not in ("identifier", "ignore"))
-        return Schema(columns=published, name=self.name, missing=self.missing)
+        return replace(self, columns=published)
 
-    @staticmethod
-    def load(path: Path | str) -> Schema:
+    @classmethod
+    def load(cls, path: Path | str) -> Self:
         """The schema in a TOML file."""
         path = Path(path)
         text = read_text(path, "the schema file", SchemaError)
         try:
-            return Schema.parse(tomllib.loads(text), path.parent)
+            return cls.parse(tomllib.loads(text), path.parent)
         except (tomllib.TOMLDecodeError, RecursionError) as error:
             raise SchemaError(f"{path}: not valid TOML, {error}") from error
         except SchemaError as error:
             raise SchemaError(f"{path}: {error}") from error
 
-    @staticmethod
-    def parse(spec: object, folder: Path | None = None) -> Schema:
+    @classmethod
+    def parse(cls, spec: object, folder: Path | None = None) -> Self:
         """The schema that a nested mapping spells, as TOML or JSON delivers it."""
         if not isinstance(spec, dict):
             raise SchemaError("expected a table with [columns.NAME] entries")
@@ -145,4 +143,4 @@ class Schema:
             if column in ("", "*") or (column.startswith("^") and column.endswith("$")):
                 raise SchemaError(f"{column!r} cannot be the name of a column; rename it")
         parsed = tuple(parse_column(column, column_spec, folder or Path()) for column, column_spec in columns.items())
-        return Schema(columns=parsed, name=name, missing=missing)
+        return cls(columns=parsed, name=name, missing=missing)

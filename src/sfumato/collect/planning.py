@@ -17,8 +17,6 @@ from sfumato.estimation.intervals import check_confidence, check_values, normal_
 from sfumato.estimation.variances import cdf_variances, cell_variances, mean_variance
 from sfumato.mechanisms.channels import Channel, make_channel
 
-Floats = NDArray[np.float64]
-
 Quantity = Literal["cell", "cdf", "mean"]
 MIN_EPSILON = 1e-4
 MAX_EPSILON = 20.0
@@ -127,7 +125,7 @@ class Planner:
         return normal_quantile(self.confidence) * math.sqrt(variance)
 
 
-def _check_shares(shares: ArrayLike | None, size: int) -> Floats:
+def _check_shares(shares: ArrayLike | None, size: int) -> NDArray[np.float64]:
     if shares is None:
         return np.full(size, 1 / size)
     given = np.asarray(shares, dtype=np.float64)

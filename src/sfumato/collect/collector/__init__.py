@@ -7,8 +7,6 @@ from importlib.util import find_spec
 
 from sfumato.errors import ParameterError
 
-LIBRARIES = ("fastapi", "sqlalchemy", "uvicorn")
-
 
 def refuse_missing(*libraries: str) -> None:
     """Say what to install where a library is missing."""
@@ -17,4 +15,4 @@ def refuse_missing(*libraries: str) -> None:
             raise ParameterError(f'the collector needs the library {library}: pip install "sfumato[collector]"')
 
 
-refuse_missing(*LIBRARIES)
+refuse_missing("fastapi", "sqlalchemy", "uvicorn")

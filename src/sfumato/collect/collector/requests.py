@@ -17,7 +17,6 @@ MAX_BATCH = 10_000
 BODY_TIMEOUT = 30.0
 """Seconds in which a body has to arrive."""
 ID = re.compile(r"[A-Za-z0-9_-]{16,64}")
-ID_EXPECTED = "16 to 64 letters, digits, hyphens and underscores"
 SHAPE = 'expected {"id": …, "value": …} or {"reports": [{"id": …, "value": …}, …]}'
 MAX_SHOWN = 40
 KINDS = {bool: "true or false", float: "not a whole number", str: "a string", list: "a list", dict: "an object"}
@@ -90,7 +89,8 @@ def _parse_report(which: str, report: Any, survey: Survey) -> Report:
             raise RefusedError(400, f"{which} has no {key}; {SHAPE}")
     key, value = report["id"], report["value"]
     if not isinstance(key, str) or not ID.fullmatch(key):
-        raise RefusedError(400, f"{which}: the id is {quote(key)}; expected {ID_EXPECTED}")
+        expected = "16 to 64 letters, digits, hyphens and underscores"
+        raise RefusedError(400, f"{which}: the id is {quote(key)}; expected {expected}")
     if type(value) is not int or value not in survey.reports:
         shown = "missing" if value is None else KINDS.get(type(value)) or quote(value)
         raise RefusedError(400, f"{which}: the value is {shown}; expected {describe_range(survey.reports)}")

@@ -95,7 +95,7 @@ class Collector:
         if not survey.is_open():
             raise RefusedError(403, f"the survey {name!r} is closed; it takes no more reports")
         receipt = await to_thread.run_sync(self._storage.add_reports, name, reports)
-        return JSONResponse({"accepted": receipt.accepted, "repeated": receipt.repeated})
+        return JSONResponse(receipt._asdict())
 
     async def show_counts(self, request: Request, name: str) -> Response:
         self._admit(request)

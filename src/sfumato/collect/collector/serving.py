@@ -12,7 +12,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sfumato.errors import ParameterError
 
-ANYWHERE = ("0.0.0.0", "::")
 SHUTDOWN_TIMEOUT = 10
 """Seconds that requests under way have to finish in."""
 HEADERS_TIMEOUT = 10.0
@@ -77,7 +76,6 @@ def make_server(app: ASGIApp, listener: Listener) -> uvicorn.Server:
             ws="none",
             loop="asyncio",
             lifespan="off",
-            interface="asgi3",
             log_config=None,
             log_level="warning",
             access_log=False,
@@ -90,10 +88,7 @@ def make_server(app: ASGIApp, listener: Listener) -> uvicorn.Server:
 
 
 def serve(app: ASGIApp, host: str, port: int, listening: Callable[[str], None]) -> None:
-    """Answer requests until SIGINT or SIGTERM; `listening` is told the address once connections are taken.
-
-    Port 0 is any port that is free.
-    """
+    """Answer requests until SIGINT or SIGTERM; `listening` is told the address once connections are taken."""
     with closing(listen(host, port)) as listener:
         server = make_server(app, listener)
         with stop_at_signals(server):
@@ -117,7 +112,7 @@ def stop_at_signals(server: uvicorn.Server) -> Iterator[None]:
 
 
 def listen(host: str, port: int) -> Listener:
-    """A socket that listens at an address of this machine."""
+    """A socket that listens at an address of this machine; port 0 is any port that is free."""
     if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port < 2**16:
         raise ParameterError(f"the port is {port!r}; expected a whole number from 0 to 65535")
     try:
@@ -137,5 +132,5 @@ def listen(host: str, port: int) -> Listener:
 
 def format_address(host: str, port: int) -> str:
     """The address that browsers reach the server at."""
-    name = socket.gethostname() if host in ANYWHERE else f"[{host}]" if ":" in host else host
+    name = socket.gethostname() if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
     return f"http://{name}:{port}"

@@ -9,7 +9,6 @@ import threading
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -34,8 +33,7 @@ class Report(NamedTuple):
     value: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class Receipt:
+class Receipt(NamedTuple):
     """How many reports of a batch were new, and how many had been counted before."""
 
     accepted: int
@@ -87,12 +85,8 @@ class Storage:
     def surveys(self) -> list[tuple[Survey, int]]:
         """Every survey with its number of reports, by name."""
         total = func.coalesce(func.sum(COUNTS.c.count), 0)
-        query = (
-            select(SURVEYS.c.spec, total)
-            .outerjoin(COUNTS, COUNTS.c.survey == SURVEYS.c.name)
-            .group_by(SURVEYS.c.name, SURVEYS.c.spec)
-            .order_by(SURVEYS.c.name)
-        )
+        counted = select(SURVEYS.c.spec, total).outerjoin(COUNTS, COUNTS.c.survey == SURVEYS.c.name)
+        query = counted.group_by(SURVEYS.c.name, SURVEYS.c.spec).order_by(SURVEYS.c.name)
         with begin(self._engine) as connection:
             rows = connection.execute(query).all()
         return [(Survey.parse(json.loads(spec)), int(reports)) for spec, reports in rows]

@@ -43,6 +43,7 @@ async function ask(address) {
 }
 
 async function refresh() {
+  takeToken();
   clearTimeout(timer);
   if (asking || document.hidden) return;
   const token = memory[TOKEN] ?? "";
@@ -114,9 +115,5 @@ element("token-form").addEventListener("submit", (event) => {
   refresh();
 });
 document.addEventListener("visibilitychange", refresh);
-addEventListener("hashchange", () => {
-  takeToken();
-  refresh();
-});
-takeToken();
+addEventListener("hashchange", refresh);
 refresh();

@@ -47,8 +47,7 @@ export function protection(survey) {
   if (!within) {
     return `Hardly at all: with a chance of ${same < 0.99 ? `up to ${percent(same)}` : "over 99%"} the number sent is the answer itself. Answer only if you would not mind to give your answer away.`;
   }
-  const whole = survey.max - survey.min;
-  const usual = within < whole
+  const usual = within < survey.max - survey.min
     ? `Nine times out of ten the number sent lies at most ${within} from the answer, and otherwise farther off.`
     : "The number sent may be any that can be answered.";
   const close = `Whoever sees it cannot be sure of the answer: two answers that are ${far * step} apart could both have led to it, one making it at most ${Math.exp(epsilon * far).toFixed(1)} times as likely as the other. Answers far from the number sent are less likely, so it does tell roughly where the answer lies.`;

@@ -38,29 +38,25 @@ export function perturbed(size, laws, code, takeWords) {
   }
   let [one, other] = [0n, 0n];
   for (const law of laws) {
-    const fine = drawLong(law, 2, takeWords);
+    const fine = draw(law, 2, takeWords);
     [one, other] = [one * FINE + fine[0], other * FINE + fine[1]];
   }
   // Noise that is too large to be an exact number leads off the axis all the same.
   return Math.min(Math.max(code + Number(one - other), 0), size - 1);
 }
 
-// Beyond the end of the table the law starts anew, unless it is truncated: it has no memory.
-function drawLong(law, count, takeWords) {
-  const found = draw(law, count, takeWords).map(BigInt);
-  const beyond = [...found.keys()].filter((i) => found[i] === BigInt(law.size));
-  const again = beyond.length ? drawLong(law, beyond.length, takeWords) : [];
-  beyond.forEach((i, place) => (found[i] += again[place]));
-  return found;
-}
-
-// How many of the F(k) lie at or below a uniform number, for `count` of them.
+// How many of the F(k) lie at or below a uniform number, for `count` of them. Beyond the end of its table a law that is
+// not truncated starts anew: it has no memory.
 function draw(law, count, takeWords) {
-  return Array.from(takeWords(count)).map((word) => {
+  const found = Array.from(takeWords(count)).map((word) => {
     const passed = passedEntries(law, word);
     const equal = passed < law.size && law.high[passed] === upper(word) && law.low[passed] === lower(word);
-    return equal ? resolved(law, passed, word, takeWords) : passed;
+    return BigInt(equal ? resolved(law, passed, word, takeWords) : passed);
   });
+  const beyond = [...found.keys()].filter((i) => found[i] === BigInt(law.size));
+  const again = beyond.length ? draw(law, beyond.length, takeWords) : [];
+  beyond.forEach((i, place) => (found[i] += again[place]));
+  return found;
 }
 
 const upper = (word) => Number(word >> 32n);

@@ -10,8 +10,7 @@ from typing import Any, ClassVar, Literal, Self, get_args
 
 from sfumato.errors import ReleaseError
 from sfumato.privacy.loss import Approximate
-from sfumato.privacy.requirements import Population, Requirement, parse_requirement
-from sfumato.privacy.requirements.base import Counts
+from sfumato.privacy.requirements import Counts, Population, Requirement, parse_requirement
 
 CLASSES = "people in a class have the same published quasi-identifiers"
 BUCKETS = "quasi-identifiers are published exactly and hide nobody's presence; sensitive values stand per bucket"
@@ -175,10 +174,11 @@ class Syntactic(Claim):
         return "; ".join((*(requirement.sentence() for requirement in self.requirements), self.notes[0]))
 
     def form(self, span: float) -> str:
-        text = "Two tables: the exact quasi-identifiers with a bucket number, and the sensitive values of each bucket."
-        if not self.buckets:
-            text = f"One row per person with generalized values, each spanning {span:.1%} of its range on average."
-        return text
+        if self.buckets:
+            return (
+                "Two tables: the exact quasi-identifiers with a bucket number, and the sensitive values of each bucket."
+            )
+        return f"One row per person with generalized values, each spanning {span:.1%} of its range on average."
 
     def spec(self) -> dict[str, Any]:
         return {
@@ -201,6 +201,8 @@ class Differential(Claim):
     noise: ClassVar[Noise | None] = "counts"
     protects: ClassVar[tuple[str, ...]] = get_args(Neighbours)
     """The neighbours that a claim of this kind may speak of."""
+    numbers: ClassVar[dict[str, str]] = {"epsilon": "epsilon"}
+    """The numbers in a stored claim, and the fields that hold them."""
     epsilon: float
     neighbours: Neighbours = "add-remove"
     assumptions: tuple[str, ...] = DIFFERENTIAL_ASSUMPTIONS
@@ -242,15 +244,13 @@ class Differential(Claim):
 
     @classmethod
     def parse(cls, spec: Any) -> Self:
-        amounts = cls._amounts(spec)
+        if "delta" in spec and "delta" not in cls.numbers:
+            raise ReleaseError("a claim of pure differential privacy has no delta")
+        stored = {name: field for name, field in cls.numbers.items() if name in spec or name != "per_step"}
+        amounts = {field: _amount(spec, name) for name, field in stored.items()}
         if spec["neighbours"] not in cls.protects:
             raise ReleaseError(f"neighbours is {spec['neighbours']!r}; expected {' or '.join(cls.protects)}")
         return cls(neighbours=spec["neighbours"], assumptions=tuple(map(str, spec["assumptions"])), **amounts)
-
-    @classmethod
-    def _amounts(cls, spec: Any) -> dict[str, float]:
-        """The numbers in the claim, by the names of the fields that hold them."""
-        return {"epsilon": _amount(spec, "epsilon")}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -258,12 +258,6 @@ class PureDP(Differential):
     """ε-differential privacy."""
 
     kind: ClassVar[str] = "pure-dp"
-
-    @classmethod
-    def _amounts(cls, spec: Any) -> dict[str, float]:
-        if "delta" in spec:
-            raise ReleaseError("a claim of pure differential privacy has no delta")
-        return super()._amounts(spec)
 
     def __str__(self) -> str:
         return f"{self.epsilon:.12g}-differential privacy"
@@ -281,6 +275,7 @@ class LocalDP(PureDP):
     kind: ClassVar[str] = "local-dp"
     noise: ClassVar[Noise | None] = "values"
     protects: ClassVar[tuple[str, ...]] = ("replace-sensitive",)
+    numbers: ClassVar[dict[str, str]] = {"epsilon": "epsilon", "per_step": "per_step"}
     neighbours: Neighbours = "replace-sensitive"
     per_step: float | None = None
     assumptions: tuple[str, ...] = LOCAL_ASSUMPTIONS
@@ -304,11 +299,6 @@ class LocalDP(PureDP):
     def spec(self) -> dict[str, Any]:
         return {**super().spec(), **({} if self.per_step is None else {"per_step": self.per_step})}
 
-    @classmethod
-    def _amounts(cls, spec: Any) -> dict[str, float]:
-        near = {"per_step": _amount(spec, "per_step")} if "per_step" in spec else {}
-        return super()._amounts(spec) | near
-
     def __str__(self) -> str:
         return f"{self.epsilon:.12g}-local differential privacy"
 
@@ -318,15 +308,12 @@ class ApproximateDP(Differential):
     """(ε, δ)-differential privacy."""
 
     kind: ClassVar[str] = "approximate-dp"
+    numbers: ClassVar[dict[str, str]] = {"epsilon": "epsilon", "delta": "failing"}
     failing: float
 
     @property
     def delta(self) -> float:
         return self.failing
-
-    @classmethod
-    def _amounts(cls, spec: Any) -> dict[str, float]:
-        return super()._amounts(spec) | {"failing": _amount(spec, "delta", below=1.0)}
 
     def __str__(self) -> str:
         return f"({self.epsilon:.12g}, {self.delta:g})-differential privacy"
@@ -393,8 +380,8 @@ def parse_claim(spec: Any) -> Claim:
     raise ReleaseError(f"{spec['claim']!r} is not a known claim")
 
 
-def _amount(spec: Any, name: str, below: float = inf) -> float:
-    amount = spec[name]
+def _amount(spec: Any, name: str) -> float:
+    amount, below = spec[name], 1.0 if name == "delta" else inf
     if isinstance(amount, bool) or not isinstance(amount, int | float) or not 0 < amount < below:
         raise ReleaseError(f"{name} of the claim is {amount!r}; expected a number above 0 and below {below:g}")
     return amount

@@ -91,7 +91,7 @@ class Approximate(Amounts):
             raise ParameterError("delta is 0; Gaussian noise needs a delta above 0")
         log = -math.log(self.delta)
         root = float(self.epsilon) / (math.sqrt(log + float(self.epsilon)) + math.sqrt(log))
-        return Concentrated(_round_down(root**2))
+        return Concentrated(Fraction(root**2) * (1 - Fraction(1, 10**12)))
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,3 @@ class Concentrated(Amounts):
 
 Loss = Pure | Concentrated
 """What a budget counts in: noise is Laplace for pure ε, Gaussian for ρ."""
-
-
-def _round_down(number: float) -> Fraction:
-    return Fraction(number) * (1 - Fraction(1, 10**12))

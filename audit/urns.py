@@ -16,7 +16,7 @@ import numpy as np
 
 from audit.empirical import FAILING, at_least
 from sfumato.mechanisms.dirichlet import UNIT, Calibration, PriorShape, Promise, Segments, Urn
-from sfumato.mechanisms.dirichlet.disclosure import shrinking_factor, threshold
+from sfumato.mechanisms.dirichlet.disclosure import Levels, shrinking_factor, threshold
 
 if TYPE_CHECKING:
     from sfumato.mechanisms.dirichlet.calibration import Rule
@@ -76,8 +76,8 @@ def disclosing_share(case: UrnCase, source: Source) -> tuple[float, float]:
     masses = shape.masses(scale * case.shrunk)
     alpha, urn = float(masses[0]) / UNIT, Urn(source, shape.keep)
     growth = exp(case.epsilon)
-    levels = np.array([alpha]), np.array([case.places]), shape.keep
-    shrinking = float(shrinking_factor(case.people, case.people, *levels))
+    levels = Levels(np.array([alpha]), np.array([case.places]), shape.keep)
+    shrinking = float(shrinking_factor(case.people, case.people, levels))
     often = threshold(1, alpha, case.keep, growth, shrinking)
     real = np.arange(case.people, dtype=np.int64)
     every = Segments(*(np.array([number], dtype=np.int64) for number in (0, case.places, 0)))

@@ -13,6 +13,8 @@ from mechanisms.dirichlet_oracle import compositions, kept_below
 from sfumato.mechanisms.dirichlet.calibration import _exact_scale
 from sfumato.mechanisms.dirichlet.disclosure import (
     SINGLE,
+    Levels,
+    Limit,
     _brackets,
     _kept_mass,
     _worst_sum,
@@ -21,12 +23,12 @@ from sfumato.mechanisms.dirichlet.disclosure import (
 )
 from sfumato.mechanisms.dirichlet.tails import tail
 
-Levels = list[tuple[int, list[float]]]
+Tails = list[tuple[int, list[float]]]
 NOT_FOUND = 1.02
 """The price of a person is searched to a thousandth."""
 
 
-def largest_sum(n: int, levels: Levels) -> float:
+def largest_sum(n: int, levels: Tails) -> float:
     """The largest sum of tails over allocations of at most n people, place by place."""
     best = [0.0] * (n + 1)
     for places, tails in levels:
@@ -35,7 +37,7 @@ def largest_sum(n: int, levels: Levels) -> float:
     return max(best)
 
 
-def relaxed(n: int, levels: Levels, brackets: np.ndarray | None = None) -> float:
+def relaxed(n: int, levels: Tails, brackets: np.ndarray | None = None) -> float:
     """What the package answers for the same tails."""
     brackets = _brackets(n) if brackets is None else brackets
     tails = np.array([[tails[low] for low, _ in brackets] for _, tails in levels])
@@ -43,7 +45,7 @@ def relaxed(n: int, levels: Levels, brackets: np.ndarray | None = None) -> float
 
 
 @st.composite
-def problems(draw: st.DrawFn) -> tuple[int, Levels]:
+def problems(draw: st.DrawFn) -> tuple[int, Tails]:
     """Up to 16 people, and tails of up to three levels of places."""
     n = draw(st.integers(1, SINGLE))
     small = st.floats(0.0, 1.0) | st.floats(0.0, 1e-6)
@@ -62,7 +64,7 @@ def test_the_slow_search_is_right() -> None:
 
 
 @given(problems())
-def test_the_worst_allocation_is_never_missed(problem: tuple[int, Levels]) -> None:
+def test_the_worst_allocation_is_never_missed(problem: tuple[int, Tails]) -> None:
     """And overestimated by at most one place's largest tail: the gap of a problem with one constraint."""
     n, levels = problem
     truth, found = largest_sum(n, levels), relaxed(n, levels)
@@ -104,7 +106,7 @@ def test_brackets_cover_every_small_number() -> None:
 
 
 def mass_kept(alphas: list[float], counts: list[int], keep: list[float], failing: float) -> float:
-    return float(_kept_mass(np.array(alphas), np.array(counts), np.array(keep), failing))
+    return float(_kept_mass(Levels(np.array(alphas), np.array(counts), np.array(keep)), failing))
 
 
 def test_less_than_the_kept_mass_is_as_rare_as_promised() -> None:
@@ -150,11 +152,12 @@ def test_machine_code_is_that_of_the_sources(n: int, k: int, alpha: float, keep:
 
     Where this fails and nothing else is wrong, the compiled files beside the sources are out of date: remove them.
     """
-    levels, growth = (np.array([k]), np.array([keep])), math.exp(epsilon)
+    levels = Levels(np.array([alpha]), np.array([k]), np.array([keep]))
     for everybody in (True, False):
-        bound = (n, n, growth, 1e-5, np.array([alpha]), *levels, everybody)
+        limit = Limit(math.exp(epsilon), 1e-5, everybody)
+        bound = (n, n, levels, limit)
         assert disclosure_bound(*bound) == pytest.approx(disclosure_bound.py_func(*bound), rel=1e-14)  # type: ignore[attr-defined]
-        scale = (n, growth, 1e-5, np.ones(1), *levels, everybody)
+        scale = (n, levels._replace(alphas=np.ones(1)), limit)
         assert _exact_scale(*scale) == pytest.approx(_exact_scale.py_func(*scale), rel=1e-9)  # type: ignore[attr-defined]
 
 
@@ -164,6 +167,6 @@ def test_brackets_only_make_the_bound_larger() -> None:
     singles = np.array([(x, x) for x in range(n + 1)])
     tails = [tail(n, x + alpha, n - x + alpha * (k - 1), threshold(x, alpha, 1.0, growth, 1.0)) for x in range(n + 1)]
     one_by_one = relaxed(n, [(k, tails)], singles)
-    bound = disclosure_bound(n, n, growth, 1e-5, np.array([alpha]), np.array([k]), np.ones(1), True)
+    bound = disclosure_bound(n, n, Levels(np.array([alpha]), np.array([k]), np.ones(1)), Limit(growth, 1e-5, True))
     assert one_by_one * (1 - 1e-3) <= bound
     assert largest_sum(n, [(k, tails)]) <= bound * (1 + 1e-12)

@@ -13,7 +13,7 @@ import pytest
 from mechanisms.dirichlet_oracle import Exchangeable, exact_tail, growth_of, partitions
 from sfumato.mechanisms.dirichlet import UNIT, Calibration, PriorShape, Promise, promised_epsilon
 from sfumato.mechanisms.dirichlet.calibration import Rule, pure_alpha
-from sfumato.mechanisms.dirichlet.disclosure import disclosure_bound
+from sfumato.mechanisms.dirichlet.disclosure import Levels, Limit, disclosure_bound
 
 from .dirichlet_oracle import shrunk_epsilon
 
@@ -108,7 +108,8 @@ def test_nothing_is_disclosed_with_more_than_delta(
 ) -> None:
     alpha, growth = prior(n, k, Promise(epsilon=epsilon, delta=delta, rule=rule), keep), math.exp(epsilon)
     found = worst(n, k, alpha, keep, growth)
-    bound = disclosure_bound(n, n, growth, delta, np.array([alpha]), np.array([k]), np.array([keep]), True)
+    levels = Levels(np.array([alpha]), np.array([k]), np.array([keep]))
+    bound = disclosure_bound(n, n, levels, Limit(growth, delta, True))
     assert found <= bound * (1 + 1e-6) <= delta * (1 + 1e-6)
     assert Exchangeable(n, k, alpha, keep).disclosure_in_one_place(growth) <= delta
 
@@ -124,7 +125,8 @@ def test_a_twentieth_less_would_break_the_promise(
 def test_the_bound_is_the_probability_where_nothing_is_dropped() -> None:
     """Several places above their limit at once are rare: adding tails costs less than a thousandth."""
     alpha = prior(12, 5_000, Promise(epsilon=4.6, delta=1e-5))
-    bound = disclosure_bound(12, 12, math.exp(4.6), 1e-5, np.array([alpha]), np.array([5_000]), np.ones(1), True)
+    levels = Levels(np.array([alpha]), np.array([5_000]), np.ones(1))
+    bound = disclosure_bound(12, 12, levels, Limit(math.exp(4.6), 1e-5, True))
     assert worst(12, 5_000, alpha, 1.0, math.exp(4.6)) == pytest.approx(bound, rel=1e-3)
 
 

@@ -18,7 +18,7 @@ from mechanisms.dirichlet_oracle import VIEWS, Laws, Mechanism, growth_of, pairs
 from sfumato.errors import UnsatisfiableError
 from sfumato.mechanisms.dirichlet import UNIT, Calibration, PriorShape, Promise, promised_epsilon
 from sfumato.mechanisms.dirichlet.calibration import Rule, pure_alpha
-from sfumato.mechanisms.dirichlet.disclosure import disclosure_bound
+from sfumato.mechanisms.dirichlet.disclosure import Levels, Limit, disclosure_bound
 
 ROUNDING = 1 + 1e-12
 SIZES = [(1, 2), (1, 4), (2, 2), (2, 3), (3, 2), (3, 4), (4, 3)]
@@ -199,7 +199,7 @@ def test_the_bound_is_never_below_the_truth(mechanism: Mechanism, epsilon: float
     alphas, keep = (np.array([float(value) for value in values]) for values in (mechanism.alphas, mechanism.keep))
     counts, growth = np.ones(len(alphas), dtype=np.int64), growth_of(epsilon)
     about_anybody, about_one = (
-        disclosure_bound(mechanism.n, mechanism.m, float(growth), delta, alphas, counts, keep, everybody)
+        disclosure_bound(mechanism.n, mechanism.m, Levels(alphas, counts, keep), Limit(float(growth), delta, everybody))
         for everybody in (True, False)
     )
     assert about_one <= about_anybody * ROUNDING

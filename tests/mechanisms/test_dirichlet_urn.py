@@ -18,10 +18,11 @@ from mechanisms.dirichlet_oracle import Counts, Mechanism
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.dirichlet import UNIT, Segments, Urn
 from sfumato.mechanisms.dirichlet import urn as urn_module
-from sfumato.mechanisms.dirichlet.urn import pick
+from sfumato.mechanisms.dirichlet.urn import Content, pick
 from sfumato.mechanisms.noise import SimulatedSource, Source
 
 FALSE_FAILURE = 1e-6
+NO_COINS = np.zeros(1, dtype=np.uint64)
 
 
 class Scripted(Source):
@@ -100,11 +101,11 @@ def paths(small: Small, m: int, drawn: list[int], fates: dict[int, bool], repeat
         return
     people = small.places
     runs, mass = small.runs(), np.array([small.masses[level] for _, _, level in small.segments])
-    upto = np.cumsum(mass * runs.size)
-    total = (len(people) + len(drawn)) * small.unit + int(upto[-1])
+    content = Content(small.unit, runs, mass, np.cumsum(mass * runs.size), NO_COINS)
+    total = (len(people) + len(drawn)) * small.unit + int(content.upto[-1])
     found: dict[tuple[int, int], list[int]] = {}
     for number in range(total):
-        chosen, segment = pick(number, len(people) + len(drawn), small.unit, upto, runs.base, mass)
+        chosen, segment = pick(number, len(people) + len(drawn), content)
         found.setdefault((int(chosen), int(segment)), []).append(number)
     lost = [numbers for (place, segment), numbers in found.items() if segment >= 0 and fates.get(place) is False]
     idle = [number for numbers in lost for number in numbers]
@@ -165,8 +166,9 @@ def test_the_compiled_loop_goes_every_way(name: str, repeats: bool) -> None:
 
 
 def test_a_pick_is_where_its_number_falls() -> None:
-    upto, base, mass = np.array([6, 6, 10]), np.array([10, 50, 20]), np.array([2, 9, 4])
-    found = [pick(number, 2, 5, upto, base, mass) for number in range(20)]
+    segments = Segments(np.array([10, 50, 20]), np.array([3, 0, 1]), np.zeros(3, dtype=np.int64))
+    content = Content(5, segments, np.array([2, 9, 4]), np.array([6, 6, 10]), NO_COINS)
+    found = [pick(number, 2, content) for number in range(20)]
     assert found[:10] == [(0, -1)] * 5 + [(1, -1)] * 5
     assert found[10:] == [(10, 0)] * 2 + [(11, 0)] * 2 + [(12, 0)] * 2 + [(20, 2)] * 4
 

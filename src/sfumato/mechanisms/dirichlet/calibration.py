@@ -10,14 +10,14 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from math import exp, expm1, inf, isfinite, log, log1p
-from typing import Literal, NoReturn
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.compiled import compiled
 from sfumato.errors import ParameterError, UnsatisfiableError
-from sfumato.mechanisms.dirichlet.disclosure import disclosure_bound, shrinking_factor
+from sfumato.mechanisms.dirichlet.disclosure import Levels, Limit, disclosure_bound, shrinking_factor
 from sfumato.mechanisms.dirichlet.prior import MAX_MASS, UNIT, PriorShape, round_masses
 from sfumato.parameters import check_parameters, parameter
 
@@ -108,31 +108,26 @@ def _smallest(holds: Callable[[float], bool], high: float) -> float:
 
 
 @compiled
-def _exact_scale(
-    n: int, growth: float, delta: float, weights: np.ndarray, counts: np.ndarray, keep: np.ndarray, everybody: bool
-) -> float:
+def _keeps(scale: float, n: int, shape: Levels, limit: Limit) -> bool:
+    """Whether the prior of this scale stays within δ; the masses of a shape are relative to each other."""
+    levels = Levels(round_masses(scale, shape.alphas) / UNIT, shape.counts, shape.keep)
+    return disclosure_bound(n, n, levels, limit) <= limit.delta
+
+
+@compiled
+def _exact_scale(n: int, shape: Levels, limit: Limit) -> float:
     """The smallest scale found whose bound stays within δ; infinite if there is none."""
-    gain = np.inf
-    for level in range(len(weights)):
-        if counts[level] > 0:
-            gain = min(gain, max(growth * keep[level] - 1.0, 1e-3 * growth * keep[level]) * weights[level])
-    below, step = 0.0, 1.0
-    while True:
-        scale = step * (1.0 + 1e-9) / gain
-        if scale * weights.max() > MAX_ALPHA:
-            return np.inf
-        alphas = round_masses(scale, weights) / UNIT
-        if disclosure_bound(n, n, growth, delta, alphas, counts, keep, everybody) <= delta:
-            break
-        below = scale
+    odds = np.maximum(limit.growth * shape.keep - 1.0, 1e-3 * limit.growth * shape.keep)
+    gain = float(np.where(shape.counts > 0, odds * shape.alphas, np.inf).min())
+    below, step, scale = 0.0, 1.0, (1.0 + 1e-9) / gain
+    while scale * shape.alphas.max() <= MAX_ALPHA and not _keeps(scale, n, shape, limit):
         step = step + 1.0 if step < 32.0 else step * 1.1
+        below, scale = scale, step * (1.0 + 1e-9) / gain
+    if scale * shape.alphas.max() > MAX_ALPHA:
+        return np.inf
     for _ in range(BISECTIONS):
         middle = (below + scale) / 2.0
-        alphas = round_masses(middle, weights) / UNIT
-        if disclosure_bound(n, n, growth, delta, alphas, counts, keep, everybody) <= delta:
-            scale = middle
-        else:
-            below = middle
+        below, scale = (below, middle) if _keeps(middle, n, shape, limit) else (middle, scale)
     return scale
 
 
@@ -141,8 +136,7 @@ def _pure_scale(n: int, growth: float, shape: PriorShape, counts: NDArray[np.int
     used = counts > 0
     scale = 0.0
     for _ in range(DOUBLINGS * 4):
-        alphas = shape.masses(scale) / UNIT
-        shrinking = shrinking_factor(n, n, alphas, counts, shape.keep)
+        shrinking = shrinking_factor(n, n, Levels(shape.masses(scale) / UNIT, counts, shape.keep))
         gain = float(((growth * shape.keep / shrinking - 1.0) * shape.weights)[used].min())
         if gain <= 0 or scale * shape.weights.max() > MAX_ALPHA:
             return inf
@@ -172,9 +166,7 @@ class Calibration:
         new = {key: row for key, row in zip(keys, rows, strict=True) if key not in self._known}
         with ThreadPoolExecutor(THREADS) as pool:
             for key, row, scale in zip(new, new.values(), pool.map(self._scale, new.values()), strict=True):
-                if not isfinite(scale):
-                    self._refuse(int(row[0]))
-                self._check_mass(scale, row)
+                self._check(scale, row)
                 self._known[key] = scale
         return np.array([self._known[key] for key in keys])
 
@@ -183,29 +175,25 @@ class Calibration:
         growth = exp(promise.synthesis) * (1 - 1e-14)
         if promise.rule == "pure":
             return _pure_scale(n, growth, shape, counts)
-        everybody = promise.rule != "file"
-        exact = float(_exact_scale(n, growth, promise.delta, shape.weights, counts, shape.keep, everybody))
+        limit = Limit(growth, promise.delta, promise.rule != "file")
+        exact = float(_exact_scale(n, Levels(shape.weights, counts, shape.keep), limit))
         if promise.rule == "reference":
             return max(exact, reference_scale(promise, n, shape.weights, counts))  # proof: reference
         return exact
 
-    def _check_mass(self, scale: float, row: NDArray[np.int64]) -> None:
-        """An urn counts in whole numbers of a word; this is far beyond any prior of use."""
+    def _check(self, scale: float, row: NDArray[np.int64]) -> None:
+        """There must be a prior, and an urn must hold it, in whole numbers of a word: far more than is of use."""
+        asked, people = f"epsilon {self.promise.epsilon:g}", f"for a destination of {int(row[0])} people"
+        if not isfinite(scale):
+            kept = f" when empty places are kept with probability {float(self.shape.keep.min()):g}"
+            dropping, more = (kept, " or keep more of them") if self.shape.drops else ("", "")
+            raise UnsatisfiableError(f"no prior keeps {asked} {people}{dropping}; ask for a larger epsilon{more}")
         mass = float(self.shape.masses(scale).astype(np.float64) @ row[1:]) + 2.0 * UNIT * float(row[0])
         if mass >= MAX_MASS:
             raise UnsatisfiableError(
-                f"the prior that epsilon {self.promise.epsilon:g} needs for a destination of {int(row[0])} people is "
-                "too large to draw from; ask for a larger epsilon or a smaller domain"
+                f"the prior that {asked} needs {people} is too large to draw from; ask for a larger epsilon or a "
+                "smaller domain"
             )
-
-    def _refuse(self, people: int) -> NoReturn:
-        dropping = (
-            f" when empty places are kept with probability {float(self.shape.keep.min()):g}" if self.shape.drops else ""
-        )
-        raise UnsatisfiableError(
-            f"no prior keeps epsilon {self.promise.epsilon:g} for a destination of {people} people{dropping}; ask for "
-            f"a larger epsilon{' or keep more of them' if dropping else ''}"
-        )
 
 
 def promised_epsilon(
@@ -222,13 +210,10 @@ def promised_epsilon(
     >>> round(sf.commute.promised_epsilon([0.04], [120_690], n=10, m=10, delta=1e-5), 1)
     4.3
     """
-    masses = np.asarray(alphas, dtype=np.float64)
-    places = np.asarray(counts, dtype=np.int64)
-    kept = np.ones(len(masses)) if keep is None else np.asarray(keep, dtype=np.float64)
+    kept = np.ones(len(alphas)) if keep is None else np.asarray(keep, dtype=np.float64)
+    levels = Levels(np.asarray(alphas, dtype=np.float64), np.asarray(counts, dtype=np.int64), kept)
 
     def holds(epsilon: float) -> bool:
-        return bool(disclosure_bound(n, m, exp(epsilon), delta, masses, places, kept, everybody) <= delta)
+        return bool(disclosure_bound(n, m, levels, Limit(exp(epsilon), delta, everybody)) <= delta)
 
-    if not holds(MAX_EPSILON):
-        return inf
-    return _smallest(holds, MAX_EPSILON)
+    return _smallest(holds, MAX_EPSILON) if holds(MAX_EPSILON) else inf

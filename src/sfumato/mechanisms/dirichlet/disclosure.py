@@ -6,8 +6,10 @@ adds the tails of all places, maximized over all allocations of n people to plac
 """
 
 from math import exp, floor, log, log1p
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.compiled import compiled
 from sfumato.mechanisms.dirichlet.tails import rising, tail
@@ -23,36 +25,49 @@ SAFE = 1.0 - 1e-12
 """Rounds thresholds down, so that none is too large by a rounding error."""
 
 
+class Levels(NamedTuple):
+    """For each level, the prior mass of a place in people, how many places there are, and the chance of keeping one."""
+
+    alphas: NDArray[np.float64]
+    counts: NDArray[np.int64]
+    keep: NDArray[np.float64]
+
+
+class Limit(NamedTuple):
+    """What may be disclosed: likelihoods that differ by e^ε = `growth`, and more with probability δ.
+
+    With `everybody`, disclosure about anyone counts (probabilistic differential privacy); without, about one person
+    (differential privacy).
+    """
+
+    growth: float
+    delta: float
+    everybody: bool
+
+
 @compiled
-def shrinking_factor(n: int, m: int, alphas: np.ndarray, counts: np.ndarray, keep: np.ndarray) -> float:
+def shrinking_factor(n: int, m: int, levels: Levels) -> float:
     """The most by which dropping one place raises the probability of a draw that avoids it."""
-    dropped, least = 0.0, np.inf
-    for level in range(len(alphas)):
-        if counts[level] > 0:
-            least = min(least, alphas[level])
-            if keep[level] < 1.0:
-                dropped = max(dropped, alphas[level])
-    return exp(rising(n + least + dropped, m) - rising(n + least, m)) if dropped > 0.0 else 1.0  # proof: dropping
+    alphas, counts, keep = levels
+    used, dropping = counts > 0, (counts > 0) & (keep < 1.0)
+    if not dropping.any():
+        return 1.0
+    least, dropped = alphas[used].min(), alphas[dropping].max()
+    return exp(rising(n + least + dropped, m) - rising(n + least, m))  # proof: dropping
 
 
 @compiled
-def _kept_mass(alphas: np.ndarray, counts: np.ndarray, keep: np.ndarray, failing: float) -> float:
+def _kept_mass(levels: Levels, failing: float) -> float:
     """A prior mass below which the kept places fall with at most this probability, by Chernoff's bound."""
-    certain, droppable, largest = 0.0, 0.0, 0.0
-    for level in range(len(alphas)):
-        if keep[level] < 1.0 and counts[level] > 0:
-            largest = max(largest, alphas[level])
-            droppable += counts[level] * alphas[level]
-        else:
-            certain += counts[level] * alphas[level]
-    best = 0.0
+    alphas, counts, keep = levels
+    masses, dropping = counts * alphas, (counts > 0) & (keep < 1.0)
+    certain, droppable, best = float(masses[~dropping].sum()), float(masses[dropping].sum()), 0.0
     if droppable > 0.0:
-        theta = 1e-6 / largest
+        theta = 1e-6 / alphas[dropping].max()
         for _ in range(STEPS):
             exponent = 0.0
-            for level in range(len(alphas)):
-                if keep[level] < 1.0 and counts[level] > 0:
-                    exponent += counts[level] * log1p(keep[level] * (exp(-theta * alphas[level]) - 1.0))
+            for level in np.flatnonzero(dropping):
+                exponent += counts[level] * log1p(keep[level] * (exp(-theta * alphas[level]) - 1.0))
             best = max(best, (log(failing) - exponent) / theta)  # proof: kept
             theta *= 1.5
     return certain + min(best, droppable)
@@ -116,26 +131,17 @@ def _relaxed(price: float, n: int, tails: np.ndarray, brackets: np.ndarray, coun
 
 
 @compiled
-def disclosure_bound(
-    n: int,
-    m: int,
-    growth: float,
-    delta: float,
-    alphas: np.ndarray,
-    counts: np.ndarray,
-    keep: np.ndarray,
-    everybody: bool,
-) -> float:
-    """A bound on the probability that a draw of m discloses at e^ε = growth, over all data sets of n people.
+def disclosure_bound(n: int, m: int, levels: Levels, limit: Limit) -> float:
+    """A bound on the probability that a draw of m discloses more than the limit, over all data sets of n people.
 
-    With `everybody`, disclosure about anyone counts (probabilistic differential privacy); without, about one person
-    (differential privacy). Up to δ/16 stands for the event that too few places are kept.
+    Up to δ/16 stands for the event that too few places are kept.
     """
-    shrinking = shrinking_factor(n, m, alphas, counts, keep)
-    if shrinking >= growth:
+    alphas, counts, keep = levels
+    shrinking = shrinking_factor(n, m, levels)
+    if shrinking >= limit.growth:
         return 1.0
-    few_kept = FEW_KEPT * delta if shrinking > 1.0 else 0.0
-    mass = _kept_mass(alphas, counts, keep, few_kept) if shrinking > 1.0 else float((alphas * counts).sum())
+    few_kept = FEW_KEPT * limit.delta if shrinking > 1.0 else 0.0
+    mass = _kept_mass(levels, few_kept) if shrinking > 1.0 else float((alphas * counts).sum())
     brackets = _brackets(n)
     tails = np.zeros((len(alphas), len(brackets)))
     for level in range(len(alphas)):
@@ -145,10 +151,10 @@ def disclosure_bound(
         rest = max(0.0, mass - alpha)
         for p in range(len(brackets)):
             low, high = brackets[p, 0], brackets[p, 1]
-            above = threshold(low, alpha, keep[level], growth, shrinking)
+            above = threshold(low, alpha, keep[level], limit.growth, shrinking)
             tails[level, p] = tail(m, high + alpha, n - high + rest, above)  # proof: tail
             if low == 0:
                 tails[level, p] *= keep[level]
-    if everybody:
+    if limit.everybody:
         return few_kept + _worst_sum(n, tails, brackets, counts)
     return few_kept + float(tails[:, 1:].max())  # proof: file

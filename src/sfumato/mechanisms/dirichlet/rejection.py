@@ -11,13 +11,7 @@ from numpy.typing import NDArray
 
 from sfumato.compiled import compiled
 from sfumato.mechanisms.dirichlet.disclosure import threshold
-from sfumato.mechanisms.dirichlet.urn import People
-
-
-@compiled
-def _count(places: np.ndarray, place: int) -> int:
-    """How often a place occurs in a rising array."""
-    return int(np.searchsorted(places, place, side="right") - np.searchsorted(places, place))
+from sfumato.mechanisms.dirichlet.urn import People, count_at
 
 
 class Thresholds(NamedTuple):
@@ -45,7 +39,7 @@ def is_good(people: People, drawn: People, limits: Thresholds) -> bool:
         if i and ranked[i] == ranked[i - 1]:
             continue
         place, level = ranked[i], drawn.levels[order[i]]
-        here, times = _count(places, place), _count(ranked, place)
+        here, times = count_at(places, place), count_at(ranked, place)
         if times > _threshold(here, level, limits):
             if over >= 0 or here == 0:
                 return False
@@ -56,7 +50,7 @@ def is_good(people: People, drawn: People, limits: Thresholds) -> bool:
         return True
     for i in range(len(places)):
         if places[i] != over:
-            fewer = _threshold(_count(places, places[i]) - 1, people.levels[i], limits)
-            if _count(ranked, places[i]) <= fewer:
+            fewer = _threshold(count_at(places, places[i]) - 1, people.levels[i], limits)
+            if count_at(ranked, places[i]) <= fewer:
                 return True
     return False

@@ -40,29 +40,35 @@ class People(NamedTuple):
     levels: NDArray[np.int64]
 
 
-class Masses(NamedTuple):
-    """The prior in the urn: the mass of a place of each segment, and of all places up to the segment's end."""
+class Content(NamedTuple):
+    """What the urn holds at first: the mass of a person, the mass of a place of each segment, that of all places up to
+    the segment's end, and for each level 2^64 times the probability of keeping an empty place, 0 for always."""
 
+    unit: int
+    segments: Segments
     each: NDArray[np.int64]
     upto: NDArray[np.int64]
+    coins: NDArray[np.uint64]
 
 
 class Fates(NamedTuple):
-    """Which empty places picked so far are kept: a table of places by their hash, EMPTY where there is none."""
+    """Which of the `seen` empty places picked so far are kept: a table by their hash, EMPTY where there is none."""
 
     places: NDArray[np.int64]
     kept: NDArray[np.bool_]
+    seen: int
 
 
 @compiled
-def pick(number: int, people: int, unit: int, upto: np.ndarray, base: np.ndarray, mass: np.ndarray) -> tuple[int, int]:
+def pick(number: int, people: int, content: Content) -> tuple[int, int]:
     """What a number below the urn's mass falls on: (person, −1) or (place, segment)."""
+    unit, upto = content.unit, content.upto
     if number < people * unit:
         return number // unit, -1
     rest = number - people * unit
     segment = int(np.searchsorted(upto, rest, side="right"))
     before = upto[segment - 1] if segment else 0
-    return base[segment] + (rest - before) // mass[segment], segment
+    return content.segments.base[segment] + (rest - before) // content.each[segment], segment
 
 
 @compiled
@@ -75,43 +81,32 @@ def _slot(keys: np.ndarray, place: int) -> int:
 
 
 @compiled
-def _is_occupied(places: np.ndarray, place: int) -> bool:
-    at = np.searchsorted(places, place)
-    return bool(at < len(places) and places[at] == place)
+def count_at(places: np.ndarray, place: int) -> int:
+    """How often a place occurs in a rising array."""
+    return int(np.searchsorted(places, place, side="right") - np.searchsorted(places, place))
 
 
 @compiled
 def _draw(
-    people: People,
-    drawn: People,
-    done: int,
-    segments: Segments,
-    masses: Masses,
-    coins: np.ndarray,
-    unit: int,
-    words: np.ndarray,
-    fates: Fates,
-    seen: int,
-) -> tuple[int, int, Fates, int]:
+    people: People, drawn: People, done: int, content: Content, words: np.ndarray, fates: Fates
+) -> tuple[int, int, Fates]:
     """Go on drawing until all is drawn or the words run out; the state to go on from.
 
-    The real people come in rising order of their places. coins[l] is 2^64 times the probability of keeping an empty
-    place of level l, and 0 for always.
+    The real people come in rising order of their places.
     """
     places, levels = people
     drawn_places, drawn_levels = drawn
-    base, upto, mass = segments.base, masses.upto, masses.each
-    tried, kept = fates
-    real, prior, at = len(places), upto[-1] if len(upto) else 0, 0
+    tried, kept, seen = fates
+    real, prior, at = len(places), content.upto[-1] if len(content.upto) else 0, 0
     while done < len(drawn_places) and at + 2 <= len(words):
-        total = np.uint64((real + done) * unit + prior)
+        total = np.uint64((real + done) * content.unit + prior)
         word = words[at]
         at += 1
         if word < (np.uint64(0) - total) % total:
             continue
         # Signed, since compiled code turns mixed signs into floating point.
         number: int = np.int64(word % total)  # type: ignore[assignment]
-        chosen, segment = pick(number, real + done, unit, upto, base, mass)  # proof: urn
+        chosen, segment = pick(number, real + done, content)  # proof: urn
         if segment < 0:
             if chosen < real:
                 drawn_places[done], drawn_levels[done] = places[chosen], levels[chosen]
@@ -119,11 +114,11 @@ def _draw(
                 drawn_places[done], drawn_levels[done] = drawn_places[chosen - real], drawn_levels[chosen - real]
             done += 1
             continue
-        level = segments.level[segment]
-        if coins[level] and not _is_occupied(places, chosen):
+        level = content.segments.level[segment]
+        if content.coins[level] and not count_at(places, chosen):
             slot = _slot(tried, chosen)
             if tried[slot] == EMPTY:
-                tried[slot], kept[slot] = chosen, words[at] < coins[level]  # proof: coin
+                tried[slot], kept[slot] = chosen, words[at] < content.coins[level]  # proof: coin
                 at += 1
                 seen += 1
             stays = kept[slot]
@@ -133,7 +128,7 @@ def _draw(
                 continue
         drawn_places[done], drawn_levels[done] = chosen, level
         done += 1
-    return done, at, Fates(tried, kept), seen
+    return done, at, Fates(tried, kept, seen)
 
 
 @compiled
@@ -172,14 +167,12 @@ class Urn:
         total = float(mass.astype(np.float64) @ segments.size) + float(self.unit) * (len(places) + m)
         if total >= MAX_MASS:
             raise ParameterError("the prior is too large to draw from; ask for a larger epsilon or a smaller domain")
-        people, prior = People(places, levels), Masses(mass, np.cumsum(mass * segments.size))
-        drawn = People(np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64))
-        fates, seen, done = Fates(np.full(64, EMPTY, dtype=np.int64), np.zeros(64, dtype=np.bool_)), 0, 0
+        people, drawn = People(places, levels), People(np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64))
+        content = Content(self.unit, segments, mass, np.cumsum(mass * segments.size), self._coins)
+        fates, done = Fates(np.full(64, EMPTY, dtype=np.int64), np.zeros(64, dtype=np.bool_), 0), 0
         while done < m:
             if len(self._words) < 2:
                 self._words = np.concatenate((self._words, self.source.words(WORDS)))
-            done, used, fates, seen = _draw(
-                people, drawn, done, segments, prior, self._coins, self.unit, self._words, fates, seen
-            )
+            done, used, fates = _draw(people, drawn, done, content, self._words, fates)
             self._words = self._words[used:]
         return drawn

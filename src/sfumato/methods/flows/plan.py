@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sfumato.compiled import compiled
 from sfumato.data.places import Places
 from sfumato.mechanisms.dirichlet import UNIT, Calibration, PriorShape, Promise
-from sfumato.mechanisms.dirichlet.disclosure import shrinking_factor
+from sfumato.mechanisms.dirichlet.disclosure import Levels, shrinking_factor
 from sfumato.mechanisms.dirichlet.prior import round_masses
 from sfumato.methods.flows.domain import Domain, Resolution
 from sfumato.methods.flows.prior import Prior
@@ -100,7 +100,7 @@ def _extents(
     found[1:3] = np.inf
     for d in range(len(scales)):
         alphas = round_masses(scales[d], weights) / UNIT
-        found[0, d] = shrinking_factor(people[d], people[d], alphas, counts[d], keep)
+        found[0, d] = shrinking_factor(people[d], people[d], Levels(alphas, counts[d], keep))
         for level in range(len(weights)):
             if counts[d, level] > 0:
                 found[1, d] = min(found[1, d], keep[level])

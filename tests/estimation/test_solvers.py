@@ -11,7 +11,7 @@ from hypothesis import given, settings
 
 from sfumato.estimation.equations import Banded, Dense, equations
 from sfumato.estimation.likelihood import fill_water, likelihood
-from sfumato.estimation.newton import newton as newton_with
+from sfumato.estimation.likelihood import newton as newton_with
 from sfumato.estimation.solution import Solution, certified_gap
 from sfumato.estimation.unbiased import inversion
 from sfumato.estimation.updates import average_neighbours, em, kernel_steps, smooth, squarem, stride, update_rows
@@ -82,7 +82,7 @@ def test_the_compiled_loop_takes_the_same_steps(name: str) -> None:
         channel, observed[None], start[None], lambda _, __, gains: gains.max(axis=1) <= 1 + 1e-4, 500
     )
     assert len(left) == (taken == 500)
-    compiled = kernel_steps(observed, start, channel.decay, channel.scales, channel.spike, 1 + 1e-4, 500)
+    compiled = kernel_steps(observed, start, channel.weights, 1 + 1e-4, 500)
     assert compiled[1] == taken
     np.testing.assert_allclose(compiled[0], plain[0], rtol=1e-9)
 

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from sfumato.estimation.solution import unexplained, uniform
 from sfumato.estimation.unbiased import unbiased_shares
 from sfumato.estimation.updates import update_rows
-from sfumato.mechanisms.channels import Channel
+from sfumato.mechanisms.channels.base import Channel, Floats
 from sfumato.privacy.distances import shares
 
-Floats = NDArray[np.float64]
 Prior = Callable[[Floats], Floats]
 """What to expect of a person, from counts of other rows of the group."""
 

@@ -6,38 +6,21 @@ diagonals when u and λ alternate. Eliminating λ would leave five, but the squa
 """
 
 from collections.abc import Callable
-from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.linalg.lapack import dgbtrf, dgbtrs
 
-from sfumato.mechanisms.channels import Channel
+from sfumato.mechanisms.channels.base import Channel, Floats
 from sfumato.mechanisms.channels.geometric import TruncatedGeometric
 from sfumato.mechanisms.channels.kernel import Kernel, multiply_bands
 
-Floats = NDArray[np.float64]
 Solve = Callable[[Floats, Floats], Floats]
 
 MAX_DENSE = 500
 REACH = 4
 MIDDLE = 2 * REACH
 """The row of the main diagonal in LAPACK's layout, which leaves room above for the fill of a factorization."""
-
-
-class Equations(Protocol):
-    """Solves the equations for a channel."""
-
-    def factor(self, weights: Floats, barrier: Floats) -> Solve:
-        """What gives x for a and b, with d = weights and v = barrier; LinAlgError if they cannot be solved."""
-
-
-def equations(channel: Channel) -> Equations | None:
-    """How to solve the equations of a channel, if there is an affordable way."""
-    if isinstance(channel, Kernel):
-        return Banded(channel)
-    return Dense(channel) if channel.size <= MAX_DENSE else None
 
 
 class Banded:
@@ -61,6 +44,7 @@ class Banded:
         return frame
 
     def factor(self, weights: Floats, barrier: Floats) -> Solve:
+        """What gives x for a and b, with d = weights and v = barrier; LinAlgError if they cannot be solved."""
         bands = self.frame.copy()
         diagonal, beside, beyond = sandwich(self.mixed, weights)
         bands[MIDDLE, ::2], bands[MIDDLE, 1::2] = diagonal, -1 / barrier
@@ -92,6 +76,16 @@ class Dense:
         normal[np.diag_indices_from(normal)] += barrier
         factor = cho_factor(normal, check_finite=False)
         return lambda amounts, more: np.asarray(cho_solve(factor, self.matrix @ amounts + more - 1, check_finite=False))
+
+
+Equations = Banded | Dense
+
+
+def equations(channel: Channel) -> Equations | None:
+    """How to solve the equations of a channel, if there is an affordable way."""
+    if isinstance(channel, Kernel):
+        return Banded(channel)
+    return Dense(channel) if channel.size <= MAX_DENSE else None
 
 
 def sandwich(bands: Floats, weights: Floats) -> tuple[Floats, Floats, Floats]:

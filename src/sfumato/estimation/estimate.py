@@ -1,9 +1,10 @@
 """From counts of reports to an estimate with intervals, and to the document that pages and commands show."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,11 +23,10 @@ from sfumato.estimation.solution import GAP, Solution, fits
 from sfumato.estimation.unbiased import inversion
 from sfumato.estimation.updates import em, smooth
 from sfumato.estimation.variances import one_report_moves
-from sfumato.mechanisms.channels import Channel
-
-Floats = NDArray[np.float64]
+from sfumato.mechanisms.channels.base import Channel, Floats
 
 Solver = Literal["likelihood", "inversion", "em", "smooth"]
+SOLVERS: dict[str, Callable[..., Solution]] = {each.__name__: each for each in (likelihood, inversion, em, smooth)}
 QUANTILES = (0.25, 0.5, 0.75)
 QUICK_STEPS = 300
 """How long the likeliest distribution is looked for where it is not what was asked for."""
@@ -124,7 +124,8 @@ def estimate(
     _check_options(solver, gap, steps)
     check_confidence(confidence)
     observed, numbers = checked / checked.sum(), axis.astype(np.float64)
-    solution = _solve(channel, observed, solver, gap, steps)
+    limit = {} if steps is None or solver == "inversion" else {"steps": steps}
+    solution = SOLVERS[solver](channel, observed, gap=gap, **limit)
     likeliest = solution if solution.gap <= GAP else likelihood(channel, observed, steps=QUICK_STEPS)
     best = min(solution, likeliest, key=lambda found: found.gap)
     return Estimate(
@@ -136,17 +137,6 @@ def estimate(
         intervals=delta_intervals(channel, checked, best.shares, numbers, confidence).around(solution.shares, numbers),
         fits=fits(checked, best),
     )
-
-
-def _solve(channel: Channel, observed: Floats, solver: Solver, gap: float, steps: int | None) -> Solution:
-    limit = {} if steps is None else {"steps": steps}
-    if solver == "inversion":
-        return inversion(channel, observed, gap=gap)
-    if solver == "em":
-        return em(channel, observed, gap=gap, **limit)
-    if solver == "smooth":
-        return smooth(channel, observed, gap=gap, **limit)
-    return likelihood(channel, observed, gap=gap, steps=steps)
 
 
 def _check_counts(counts: ArrayLike, channel: Channel) -> NDArray[np.int64]:
@@ -167,8 +157,8 @@ def _check_counts(counts: ArrayLike, channel: Channel) -> NDArray[np.int64]:
 
 
 def _check_options(solver: Solver, gap: float, steps: int | None) -> None:
-    if solver not in get_args(Solver):
-        raise ParameterError(f"{solver!r} is not a known estimate; expected one of {', '.join(get_args(Solver))}")
+    if solver not in SOLVERS:
+        raise ParameterError(f"{solver!r} is not a known estimate; expected one of {', '.join(SOLVERS)}")
     if not gap >= 0:
         raise ParameterError(f"the gap is {gap}; expected a number of at least 0")
     if steps is not None and steps < 1:

@@ -6,12 +6,10 @@ resampled estimates vary too little. A quantile's interval holds every value at 
 allows it.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,9 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from sfumato.errors import ParameterError
 from sfumato.estimation.unbiased import unbiased_shares
 from sfumato.estimation.variances import cdf_variances, cell_variances, mean_variance
-from sfumato.mechanisms.channels import Channel
-
-Floats = NDArray[np.float64]
+from sfumato.mechanisms.channels.base import Channel, Floats
 
 ROUNDING = 1e-12
 
@@ -33,11 +29,10 @@ class Band:
     low: Floats
     high: Floats
 
-    def around(self, shares: Floats) -> Band:
+    def around(self, shares: Floats) -> Self:
         """Cut to what shares can be, then widened to hold these ones."""
-        return Band(
-            low=np.minimum(np.clip(self.low, 0.0, 1.0), shares), high=np.maximum(np.clip(self.high, 0.0, 1.0), shares)
-        )
+        low, high = np.clip((self.low, self.high), 0.0, 1.0)
+        return replace(self, low=np.minimum(low, shares), high=np.maximum(high, shares))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -49,7 +44,7 @@ class Intervals:
     cdf: Band
     mean: tuple[float, float]
 
-    def around(self, shares: Floats, values: Floats) -> Intervals:
+    def around(self, shares: Floats, values: Floats) -> Self:
         """Cut to what is possible, then widened where needed to hold a point estimate."""
         mean = float(shares @ values)
         low, high = (float(np.clip(end, values[0], values[-1])) for end in self.mean)

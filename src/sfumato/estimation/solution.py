@@ -11,15 +11,10 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.mechanisms.channels import Channel
-from sfumato.mechanisms.channels.base import MIN_EXPECTED
-
-Floats = NDArray[np.float64]
+from sfumato.mechanisms.channels.base import MIN_EXPECTED, Channel, Floats
 
 GAP = 1e-9
 """The gap that solvers aim at: with a million reports, the likelihood is then within a tenth of a percent."""
-
-
 FALSE_ALARM = 1e-9
 """How probable it is at most that reports which came through the channel are said not to fit."""
 

@@ -7,45 +7,14 @@ averaged, each the more the fewer reports it takes. Of all unbiased linear estim
 reports are equally common.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sfumato.errors import ParameterError
 from sfumato.estimation.solution import GAP, Solution
-from sfumato.mechanisms.channels import Channel
+from sfumato.mechanisms.channels.base import Channel, Floats
 from sfumato.mechanisms.channels.window import Window
-
-Floats = NDArray[np.float64]
-
-
-def unbiased_shares(channel: Channel, observed: Floats) -> Floats:
-    """The share of each value; they sum to what the observed shares of reports sum to."""
-    return channel.invert(observed) if channel.invertible else chains(channel).shares(observed)
-
-
-def inversion(channel: Channel, observed: Floats, *, gap: float = GAP) -> Solution:
-    """The unbiased estimate, qG⁻¹ where that is; its gap is infinite if it is not a distribution.
-
-    Where no share of qG⁻¹ is negative, it is also the most likely distribution (paper kacem2018, Proposition 4.5):
-    then pG = q, and no distribution of reports makes q more likely than q itself.
-    """
-    return Solution.at(channel, observed, unbiased_shares(channel, observed), gap=gap, steps=0)
-
-
-def contributions(channel: Channel, amounts: Floats) -> Floats:
-    """What each report contributes to the unbiased estimate of the mean of `amounts` over people."""
-    return channel.contributions(amounts) if channel.invertible else chains(channel).contributions(amounts)
-
-
-def chains(channel: Channel) -> Chains:
-    """The chains of a channel with windows."""
-    if not isinstance(channel, Window):
-        raise ParameterError(f"{channel.name} has no unbiased estimate; use another mechanism")
-    return Chains(channel)
 
 
 class Chains:
@@ -122,3 +91,29 @@ class Chains:
     def _rows(self, amounts: Floats) -> Floats:
         """Amounts of reports with a chain in each column."""
         return np.pad(amounts, (0, -self.length % self.width)).reshape(-1, self.width)
+
+
+def unbiased_shares(channel: Channel, observed: Floats) -> Floats:
+    """The share of each value; they sum to what the observed shares of reports sum to."""
+    return channel.invert(observed) if channel.invertible else chains(channel).shares(observed)
+
+
+def inversion(channel: Channel, observed: Floats, *, gap: float = GAP) -> Solution:
+    """The unbiased estimate, qG⁻¹ where that is; its gap is infinite if it is not a distribution.
+
+    Where no share of qG⁻¹ is negative, it is also the most likely distribution (paper kacem2018, Proposition 4.5):
+    then pG = q, and no distribution of reports makes q more likely than q itself.
+    """
+    return Solution.at(channel, observed, unbiased_shares(channel, observed), gap=gap, steps=0)
+
+
+def contributions(channel: Channel, amounts: Floats) -> Floats:
+    """What each report contributes to the unbiased estimate of the mean of `amounts` over people."""
+    return channel.contributions(amounts) if channel.invertible else chains(channel).contributions(amounts)
+
+
+def chains(channel: Channel) -> Chains:
+    """The chains of a channel with windows."""
+    if not isinstance(channel, Window):
+        raise ParameterError(f"{channel.name} has no unbiased estimate; use another mechanism")
+    return Chains(channel)

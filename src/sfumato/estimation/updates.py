@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 
 from sfumato.compiled import compiled
 from sfumato.estimation.solution import GAP, Solution, certified_gap, log_likelihood, next_shares, uniform
-from sfumato.mechanisms.channels import Channel
-from sfumato.mechanisms.channels.kernel import Kernel, gains_into
+from sfumato.mechanisms.channels.base import Channel, Floats
+from sfumato.mechanisms.channels.kernel import Kernel, Weights, gains_into
 
-Floats = NDArray[np.float64]
 Done = Callable[[NDArray[np.intp], Floats, Floats], NDArray[np.bool_]]
 
 MAX_GAP = 700.0
@@ -33,7 +32,7 @@ def em(channel: Channel, observed: Floats, *, gap: float = GAP, steps: int = 1_0
     # A little less, because the solution's gap is rounded once more.
     most = math.exp(min(gap, MAX_GAP) * (1 - MARGIN))
     if isinstance(channel, Kernel):
-        shares, taken = kernel_steps(observed, shares, channel.decay, channel.scales, channel.spike, most, steps)
+        shares, taken = kernel_steps(observed, shares, channel.weights, most, steps)
     else:
         found, _, taken = update_rows(
             channel, observed[None], shares[None], lambda _, __, gains: gains.max(axis=1) <= most, steps
@@ -64,13 +63,13 @@ def update_rows(
 
 @compiled
 def kernel_steps(
-    observed: np.ndarray, start: np.ndarray, decay: float, scales: np.ndarray, spike: float, most: float, steps: int
+    observed: np.ndarray, start: np.ndarray, weights: Weights, most: float, steps: int
 ) -> tuple[np.ndarray, int]:
     """The same for a kernel channel, in one loop."""
     shares = start.copy()
     gain, room = np.empty_like(start), np.empty_like(start)
     for taken in range(steps):
-        gains_into(gain, room, shares, observed, scales, decay, spike)
+        gains_into(gain, room, shares, observed, weights)
         if gain.max() <= most:
             return shares, taken
         shares *= gain

@@ -6,53 +6,15 @@ H; for the cumulative shares, a sum of columns, and because rows of H sum to 1, 
 value and 0 well above.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sfumato.compiled import compiled
 from sfumato.estimation.unbiased import Chains, chains, contributions, unbiased_shares
-from sfumato.mechanisms.channels import Channel
+from sfumato.mechanisms.channels.base import Channel, Floats
 from sfumato.mechanisms.channels.kernel import Kernel, multiply_bands
 from sfumato.mechanisms.channels.window import Window
-
-Floats = NDArray[np.float64]
-
-
-def mean_variance(channel: Channel, observed: Floats, amounts: Floats) -> float:
-    """The variance that one report has in the unbiased estimate of the mean of `amounts` over people."""
-    # Contributions to a constant are that constant: taking one away changes no variance and saves digits.
-    worth = contributions(channel, amounts - amounts.mean())
-    return max(0.0, float(observed @ worth**2 - (observed @ worth) ** 2))
-
-
-def cell_variances(channel: Channel, observed: Floats) -> Floats:
-    """The same for each share."""
-    return np.maximum(0.0, _inverse(channel).cells(observed) - unbiased_shares(channel, observed) ** 2)
-
-
-def cdf_variances(channel: Channel, observed: Floats) -> Floats:
-    """The same for each cumulative share; the last one is always 1."""
-    variances = np.maximum(0.0, _inverse(channel).cdf(observed) - np.cumsum(unbiased_shares(channel, observed)) ** 2)
-    variances[-1] = 0.0
-    return variances
-
-
-def one_report_moves(channel: Channel) -> float:
-    """The most by which one report can change a count of people: the largest entry of H."""
-    return _inverse(channel).largest
-
-
-def _inverse(channel: Channel) -> Uniform | Chains | Tridiagonal | Spiked:
-    """The squares of H and of sums of its columns, weighted by q and summed."""
-    if isinstance(channel, Kernel):
-        return Spiked(channel) if channel.spike else Tridiagonal(channel)
-    if isinstance(channel, Window) and not channel.reach:
-        return Uniform(channel)
-    return chains(channel)
 
 
 @dataclass(frozen=True)
@@ -166,3 +128,36 @@ def discount(amounts: np.ndarray, factors: np.ndarray) -> np.ndarray:
     for i in range(1, len(amounts)):
         found[i] += factors[i - 1] * found[i - 1]
     return found
+
+
+def _inverse(channel: Channel) -> Uniform | Chains | Tridiagonal | Spiked:
+    """The squares of H and of sums of its columns, weighted by q and summed."""
+    if isinstance(channel, Kernel):
+        return Spiked(channel) if channel.spike else Tridiagonal(channel)
+    if isinstance(channel, Window) and not channel.reach:
+        return Uniform(channel)
+    return chains(channel)
+
+
+def mean_variance(channel: Channel, observed: Floats, amounts: Floats) -> float:
+    """The variance that one report has in the unbiased estimate of the mean of `amounts` over people."""
+    # Contributions to a constant are that constant: taking one away changes no variance and saves digits.
+    worth = contributions(channel, amounts - amounts.mean())
+    return max(0.0, float(observed @ worth**2 - (observed @ worth) ** 2))
+
+
+def cell_variances(channel: Channel, observed: Floats) -> Floats:
+    """The same for each share."""
+    return np.maximum(0.0, _inverse(channel).cells(observed) - unbiased_shares(channel, observed) ** 2)
+
+
+def cdf_variances(channel: Channel, observed: Floats) -> Floats:
+    """The same for each cumulative share; the last one is always 1."""
+    variances = np.maximum(0.0, _inverse(channel).cdf(observed) - np.cumsum(unbiased_shares(channel, observed)) ** 2)
+    variances[-1] = 0.0
+    return variances
+
+
+def one_report_moves(channel: Channel) -> float:
+    """The most by which one report can change a count of people: the largest entry of H."""
+    return _inverse(channel).largest

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -66,7 +67,8 @@ class Budget:
     def apart(self, chosen: NDArray[np.bool_]) -> tuple[Budget, Budget]:
         """The budgets of the chosen paths and of the others, which go on by themselves."""
         self._close()
-        return tuple(Budget(self.total, self._source, self._spent[part]) for part in (chosen, ~chosen))  # type: ignore[return-value]
+        chosen_part, others = (Budget(self.total, self._source, self._spent[part]) for part in (chosen, ~chosen))
+        return chosen_part, others
 
     def counts(self, exact: NDArray[np.integer], cost: Ticks) -> NDArray[np.int64]:
         """Noisy counts. Row i of `exact` (paths, …) counts records of path i, each in one cell at most."""
@@ -97,8 +99,7 @@ class Budget:
         """
         if not disjoint and np.shape(starts) != self._spent.shape:
             raise BudgetError("a selection needs one run of candidates for each path")
-        costs = self._charge(cost)
-        price = np.unique(costs)
+        price = np.unique(self._charge(cost))
         if len(price) != 1:
             raise BudgetError("the paths of one selection must pay the same")
         epsilon = self._selection_epsilon(self._share(price[0]))
@@ -118,11 +119,7 @@ class Budget:
 
         As if every cell of 0..domain_size − 1 were counted with noise; `cells` (rising) lists those that are not empty.
         """
-        price = np.unique(self._charge(cost))
-        if len(price) != 1 or not isinstance(self.total, Pure):
-            raise BudgetError("sparse counts are made for pure epsilon and the same cost on every path")
-        epsilon = self.total.epsilon * self._share(price[0])
-        return draw_sparse(cells, counts, domain_size, threshold, epsilon, self._source)
+        return self.spend(cost, partial(draw_sparse, cells, counts, domain_size, threshold))
 
     def threshold(self, domain_size: int, most: int, cost: int) -> int:
         """The least threshold that no more than about `most` empty cells of a domain reach, at a cost."""

@@ -4,10 +4,11 @@ from fractions import Fraction
 from typing import Any
 
 from sfumato.errors import ParameterError
-from sfumato.mechanisms.channels.base import Channel
-from sfumato.mechanisms.channels.geometric import TruncatedGeometric
-from sfumato.mechanisms.channels.rounded_laplace import RoundedLaplace
-from sfumato.mechanisms.channels.window import RandomizedResponse, SquareWave
+from sfumato.mechanisms.channels.base import Channel as Channel
+from sfumato.mechanisms.channels.geometric import RoundedLaplace as RoundedLaplace
+from sfumato.mechanisms.channels.geometric import TruncatedGeometric as TruncatedGeometric
+from sfumato.mechanisms.channels.window import RandomizedResponse as RandomizedResponse
+from sfumato.mechanisms.channels.window import SquareWave as SquareWave
 from sfumato.privacy.loss import exact
 
 CHANNELS: dict[str, type[Channel]] = {
@@ -28,15 +29,3 @@ def parse_channel(spec: Any) -> Channel:
         return make_channel(spec["mechanism"], spec["size"], exact(spec["epsilon"]))
     except (KeyError, TypeError) as error:
         raise ParameterError("the channel is incomplete; expected mechanism, size and epsilon") from error
-
-
-__all__ = [
-    "CHANNELS",
-    "Channel",
-    "RandomizedResponse",
-    "RoundedLaplace",
-    "SquareWave",
-    "TruncatedGeometric",
-    "make_channel",
-    "parse_channel",
-]

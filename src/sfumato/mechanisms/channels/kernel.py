@@ -10,16 +10,13 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sfumato.compiled import compiled
-from sfumato.mechanisms.channels.base import MIN_EXPECTED, Channel, state_epsilon
+from sfumato.mechanisms.channels.base import MIN_EXPECTED, Channel, Floats, state_epsilon
 from sfumato.privacy.claims import LocalDP
-
-Floats = NDArray[np.float64]
 
 Number = TypeVar("Number", float, Fraction)
 
@@ -51,37 +48,42 @@ def filter_into(found: np.ndarray, amounts: np.ndarray, decay: float) -> None:
         found[j] += right
 
 
+class Weights(NamedTuple):
+    """s, α and e of a channel, as compiled code takes them."""
+
+    scales: Floats
+    decay: float
+    spike: float
+
+
 @compiled
-def gains_into(
-    gains: np.ndarray,
-    room: np.ndarray,
-    shares: np.ndarray,
-    reported: np.ndarray,
-    scales: np.ndarray,
-    decay: float,
-    spike: float,
-) -> None:
+def gains_into(gains: np.ndarray, room: np.ndarray, shares: np.ndarray, reported: np.ndarray, weights: Weights) -> None:
     """g = G(q / pG) for one distribution; `room` is as long, to work in."""
+    scales, decay, spike = weights
     filter_into(room, shares, decay)
     for j in range(len(shares)):
         gains[j] = reported[j] / max(scales[j] * room[j] + spike * shares[j], MIN_EXPECTED)
         room[j] = scales[j] * gains[j]
-    if spike == 0.0:
-        filter_into(gains, room, decay)
-        return
-    ratios = gains.copy()
+    ratios = gains.copy() if spike else gains
     filter_into(gains, room, decay)
-    for i in range(len(shares)):
-        gains[i] += spike * ratios[i]
+    if spike:
+        gains += spike * ratios
 
 
 @compiled
-def _gain_rows(
-    gains: np.ndarray, shares: np.ndarray, reported: np.ndarray, scales: np.ndarray, decay: float, spike: float
-) -> None:
+def _gain_rows(gains: np.ndarray, shares: np.ndarray, reported: np.ndarray, weights: Weights) -> None:
     room = np.empty(shares.shape[1])
     for row in range(len(shares)):
-        gains_into(gains[row], room, shares[row], reported[row], scales, decay, spike)
+        gains_into(gains[row], room, shares[row], reported[row], weights)
+
+
+@compiled
+def _update_into(
+    found: np.ndarray, shares: np.ndarray, reported: np.ndarray, scales: np.ndarray, decay: float, spike: float
+) -> None:
+    """One update of one distribution; weights come one by one, because a tuple takes long to hand over."""
+    gains_into(found, np.empty_like(found), shares, reported, Weights(scales, decay, spike))
+    found *= shares
 
 
 @compiled
@@ -93,11 +95,8 @@ def _filter_rows(found: np.ndarray, amounts: np.ndarray, decay: float) -> None:
 def filter_axis(amounts: Floats, decay: float) -> Floats:
     """Σ_h α^|i−h| amounts_h for every i, along the last axis."""
     whole = np.ascontiguousarray(amounts, dtype=np.float64)
-    found = np.empty_like(whole)
-    if whole.ndim == 1:
-        filter_into(found, whole, decay)
-    else:
-        _filter_rows(found.reshape(-1, whole.shape[-1]), whole.reshape(-1, whole.shape[-1]), decay)
+    found, rows = np.empty_like(whole), (-1, whole.shape[-1])
+    _filter_rows(found.reshape(rows), whole.reshape(rows), decay)
     return found
 
 
@@ -153,16 +152,22 @@ class Kernel(Channel):
         bands[1, [0, -1]] = end
         return bands
 
+    @cached_property
+    def weights(self) -> Weights:
+        """s, α and e."""
+        return Weights(self.scales, self.decay, self.spike)
+
     def gains(self, shares: Floats, reported: Floats) -> Floats:
-        rows, found = (-1, self.size), np.empty(shares.shape)
-        _gain_rows(
-            found.reshape(rows),
-            np.ascontiguousarray(shares).reshape(rows),
-            np.ascontiguousarray(reported, dtype=np.float64).reshape(rows),
-            self.scales,
-            self.decay,
-            self.spike,
-        )
+        found, rows = np.empty(shares.shape), (-1, self.size)
+        given, seen = np.ascontiguousarray(shares), np.ascontiguousarray(reported, dtype=np.float64)
+        _gain_rows(found.reshape(rows), given.reshape(rows), seen.reshape(rows), self.weights)
+        return found
+
+    def update(self, shares: Floats, reported: Floats) -> Floats:
+        if shares.ndim > 1:
+            return super().update(shares, reported)
+        found = np.empty(self.size)
+        _update_into(found, np.ascontiguousarray(shares), np.ascontiguousarray(reported, np.float64), *self.weights)
         return found
 
     def spread(self, shares: Floats) -> Floats:

@@ -14,12 +14,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.mechanisms.channels.base import Channel, state_epsilon
+from sfumato.mechanisms.channels.base import Channel, Floats, state_epsilon
 from sfumato.mechanisms.noise import Source
 from sfumato.mechanisms.noise.digits import MORE_THAN_LN_2, WORD, Digits, decimal, draw_below, draw_coins
 from sfumato.privacy.claims import LocalDP
-
-Floats = NDArray[np.float64]
 
 STEEP = 500
 """Beyond this ε the best reach is 0 on any axis, and e^ε nears the end of the floating-point range."""

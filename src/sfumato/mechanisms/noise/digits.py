@@ -24,6 +24,7 @@ UNSURE_DIGITS = 10
 class Words(Protocol):
     """Where uniform words come from."""
 
+    @abstractmethod
     def words(self, count: int) -> NDArray[np.uint64]:
         """Independent uniform 64-bit words."""
 

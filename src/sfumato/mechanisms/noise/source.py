@@ -4,24 +4,20 @@ Experiments and tests pass a `SimulatedSource`; whatever is made with it promise
 """
 
 import os
-from abc import ABC, abstractmethod
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.mechanisms.noise.digits import Words
 from sfumato.mechanisms.noise.gaussian import draw_gaussian
 from sfumato.mechanisms.noise.geometric import draw_laplace
 
 
-class Source(ABC):
+class Source(Words):
     """Random words, and the noise that is made of them."""
 
     protects: bool
-
-    @abstractmethod
-    def words(self, count: int) -> NDArray[np.uint64]:
-        """Independent uniform 64-bit words."""
 
     def permutation(self, count: int) -> NDArray[np.int64]:
         """A uniform ordering of `0..count-1`: sorted by random words, drawn anew if two are equal."""

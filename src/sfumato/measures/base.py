@@ -33,11 +33,6 @@ class Workload(Assessment):
     """A use of a release, compared with the same use of the original table."""
 
 
-def suppressed_rows(table: Table, release: Release) -> float:
-    """Rows of the table that the release does not stand for at all."""
-    return max(0.0, table.n - release.rows)
-
-
 def expect_same_axes(table: Table, other: Table | Release, whose: str) -> None:
     """Refuse to compare what was read with different schemas."""
     ours, theirs = (

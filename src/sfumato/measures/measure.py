@@ -12,9 +12,7 @@ from sfumato.notebook import html_table
 from sfumato.release import Release
 
 MEASURES: dict[str, Measure] = {
-    measure.name: measure
-    for measures in (*(attack.measures for attack in ATTACKS), *(workload.measures for workload in WORKLOADS))
-    for measure in measures
+    measure.name: measure for assessment in (*ATTACKS, *WORKLOADS) for measure in assessment.measures
 }
 
 
@@ -47,11 +45,9 @@ def measure(table: Table, release: Release, workloads: Sequence[Workload] = WORK
     1.0
     """
     expect_same_axes(table, release, "the release has")
-    values: dict[str, float] = {}
-    known = dict(MEASURES)
-    for attack in ATTACKS:
-        values |= attack.run(table, release)
-    for workload in workloads:
-        values |= workload.run(table, release)
-        known |= {measure.name: measure for measure in workload.measures}
-    return Measurements({name: Measurement(measure=known[name], value=value) for name, value in values.items()})
+    found = Measurements()
+    for assessment in (*ATTACKS, *workloads):
+        known = {measure.name: measure for measure in assessment.measures}
+        for name, value in assessment.run(table, release).items():
+            found[name] = Measurement(measure=known[name], value=value)
+    return found

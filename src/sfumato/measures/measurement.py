@@ -1,10 +1,8 @@
 """Measures and their values: every number the program reports says what it means and which way is better."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY, dataclass, replace
 from math import inf, isfinite, nan
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from sfumato.measures.verdict import Judge, Mark, References, Scale, Verdict
 
@@ -17,7 +15,7 @@ class Measure:
     """What a number means: its title, unit and range, which direction is better, and a sentence for everyone.
 
     A measure that can tell good values from bad has a `judge`. Its `scale` gives values to compare with; without one,
-    they are those of the two end points. Not every release has the value of an `optional` measure.
+    they are those of the two end points. Not every release has the value of an `optional` measure. Shares end at 1.
     """
 
     name: str
@@ -33,7 +31,11 @@ class Measure:
     scale: Scale | None = None
     optional: bool = False
 
-    def describe(self, sentence: str, judge: Judge | None = None, scale: Scale | None = None) -> Measure:
+    def __post_init__(self) -> None:
+        if self.highest is None and self.unit.startswith("share"):
+            object.__setattr__(self, "highest", 1.0)
+
+    def describe(self, sentence: str, judge: Judge | None = None, scale: Scale | None = None) -> Self:
         """The measure with its sentence, and what tells good values from bad."""
         return replace(self, sentence=sentence, judge=judge, scale=scale)
 
@@ -65,14 +67,8 @@ class Measure:
 
     def spec(self) -> dict[str, Any]:
         """What the measure means, as a document says it; an end of the range that is none is left open."""
-        return {
-            "title": self.title,
-            "direction": self.direction,
-            "unit": self.unit,
-            "family": self.family,
-            "sentence": self.sentence,
-            "range": [self.lowest if isfinite(self.lowest) else None, self.highest],
-        }
+        about = {name: getattr(self, name) for name in ("title", "direction", "unit", "family", "sentence")}
+        return about | {"range": [self.lowest if isfinite(self.lowest) else None, self.highest]}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,8 +23,7 @@ from sfumato.data import Table, read
 from sfumato.errors import DataError, ParameterError
 from sfumato.measures.workloads.holdout import cross_validate, hold_out, split
 from sfumato.measures.workloads.learners import Learner
-from sfumato.measures.workloads.learning import Accuracies, HeldOut, Learning, Presentation
-from sfumato.measures.workloads.training_set import TrainingSet
+from sfumato.measures.workloads.learning import Accuracies, HeldOut, Learning, Presentation, TrainingSet
 from sfumato.methods import FullSuppression, Mondrian, Original
 from sfumato.privacy.claims import NoGuarantee
 from sfumato.release import Boxes, Provenance, Release

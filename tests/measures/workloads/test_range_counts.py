@@ -16,7 +16,7 @@ from brute_force import ReleaseCase, expected_in, in_region, made_of, region_of,
 from sfumato.data import read
 from sfumato.errors import ParameterError
 from sfumato.measures.workloads import ConjunctiveCounts, HalfDomainCounts
-from sfumato.measures.workloads.queries import Queries, random_ranges
+from sfumato.measures.workloads.range_counts import Queries, random_ranges
 from sfumato.methods import FullSuppression, Original
 from sfumato.release import Boxes, Release
 from sfumato.schema import Schema
@@ -178,7 +178,7 @@ def test_a_range_starts_anywhere_with_the_same_chance() -> None:
     axis = numbers([(0, 0), (1, 1)]).table.schema.quasi[0]
     generator = np.random.default_rng(20)
     draws = np.full(20_000, 3)
-    lo, hi, missing = random_ranges(axis, draws, generator)
+    lo, hi, missing = random_ranges(axis, draws, None, generator)
     assert (hi - lo + 1 == 3).all()
     assert not missing.any()
     assert not uneven_cells(np.bincount(lo, minlength=6).tolist(), 1e-6)
@@ -189,13 +189,13 @@ def test_a_range_starts_anywhere_with_the_same_chance() -> None:
 def test_a_range_over_the_last_position_holds_the_missing_value() -> None:
     spec = {"kind": "categorical", "values": ["a", "b"], "nullable": True}
     axis = AxisCase("x", spec, (("a",), ("b",))).axis()
-    lo, hi, missing = random_ranges(axis, np.ones(200, dtype=np.int64), np.random.default_rng(3))
+    lo, hi, missing = random_ranges(axis, np.ones(200, dtype=np.int64), None, np.random.default_rng(3))
     assert set(zip(lo.tolist(), hi.tolist(), missing.tolist(), strict=True)) == {
         (0, 0, False),
         (1, 1, False),
         (0, -1, True),
     }
-    lo, hi, missing = random_ranges(axis, np.full(200, 2), np.random.default_rng(3))
+    lo, hi, missing = random_ranges(axis, np.full(200, 2), None, np.random.default_rng(3))
     assert set(zip(lo.tolist(), hi.tolist(), missing.tolist(), strict=True)) == {(0, 1, False), (1, 1, True)}
 
 

@@ -69,13 +69,11 @@ class BeliefShift(Attack):
         Measure("mean_p_loss", "Average belief shift", "privacy", "lower", "nats", highest=math.log(2)).describe(
             "The same belief shift, averaged over all people."
         ),
-        Measure("p_loss_emd", "Worst-case belief shift (EMD)", "privacy", "lower", "share", highest=1.0).describe(
+        Measure("p_loss_emd", "Worst-case belief shift (EMD)", "privacy", "lower", "share").describe(
             "The share of probability that the release moves between sensitive values for the worst-off "
             "person (earth mover's distance, all values equally far apart)."
         ),
-        Measure(
-            "guessed_right", "Values guessed right by lookup", "privacy", "lower", "share of people", highest=1.0
-        ).describe(
+        Measure("guessed_right", "Values guessed right by lookup", "privacy", "lower", "share of people").describe(
             "The share of people whose sensitive value is the commonest one in the class they are found in.",
             judge=_judge_guesses,
         ),

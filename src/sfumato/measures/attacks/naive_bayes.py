@@ -46,12 +46,12 @@ class NaiveBayes(Attack):
             "naming the commonest one: 0 is no better, 1 is twice as often.",
             judge=_judge_breach,
         ),
-        Measure("empirical_privacy", "Empirical privacy", "privacy", "higher", "share of people", highest=1.0).describe(
+        Measure("empirical_privacy", "Empirical privacy", "privacy", "higher", "share of people").describe(
             "The share of people whose sensitive value a statistical adversary guesses wrong."
         ),
-        Measure(
-            "confident_guesses", "Surest guesses right", "privacy", "lower", "share of people", highest=1.0
-        ).describe("Among the tenth of people the adversary is surest about, the share guessed right."),
+        Measure("confident_guesses", "Surest guesses right", "privacy", "lower", "share of people").describe(
+            "Among the tenth of people the adversary is surest about, the share guessed right."
+        ),
     )
 
     def run(self, table: Table, release: Release) -> dict[str, float]:

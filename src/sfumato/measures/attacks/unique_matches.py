@@ -28,9 +28,8 @@ class UniqueMatches(Attack):
             "privacy",
             "lower",
             "share of unique people",
-            highest=1.0,
         ).describe("The same, as a share of all people with a combination of values that nobody else has."),
-        Measure("singled_out", "People singled out", "privacy", "lower", "share of people", highest=1.0).describe(
+        Measure("singled_out", "People singled out", "privacy", "lower", "share of people").describe(
             "The share of people whose published quasi-identifiers describe a single row, so that their "
             "presence in the table shows. Rows of a noisy release describe nobody."
         ),
@@ -40,23 +39,15 @@ class UniqueMatches(Attack):
         alone = table.cell_weight == 1
         points, values = table.points[table.cell_point[alone]], table.cell_value[alone]
         published_points, published_values = _exact_rows(release)
-        sizes = [axis.size for axis in table.schema.quasi]
-        columns = [np.concatenate([points[:, axis], published_points[:, axis]]) for axis in range(points.shape[1])]
-        columns.append(np.concatenate([values, published_values]))
-        keys = pack(columns, [*sizes, table.values])
+        columns = [*np.concatenate([points, published_points]).T, np.concatenate([values, published_values])]
+        keys = pack(columns, [*(axis.size for axis in table.schema.quasi), table.values])
+        people = release.exact_people or not release.noisy
         matched = int(np.isin(keys[: len(points)], keys[len(points) :]).sum())
         return {
             "unique_matches": float(matched),
             "unique_match_share": matched / len(points) if len(points) else 0.0,
-            "singled_out": _singled_out(release),
+            "singled_out": float((release.look_alikes == 1).sum() / max(release.rows, 1)) if people else 0.0,
         }
-
-
-def _singled_out(release: Release) -> float:
-    """The share of rows alone in their box, where rows stand for people."""
-    if release.noisy and not release.exact_people:
-        return 0.0
-    return float((release.look_alikes == 1).sum() / max(release.rows, 1))
 
 
 def _exact_rows(release: Release) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

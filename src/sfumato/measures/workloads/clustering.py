@@ -19,12 +19,12 @@ from sfumato.measures.measurement import Measure
 from sfumato.measures.workloads.features import heaviest_holder, mean_features
 from sfumato.measures.workloads.learners import require_library
 from sfumato.parameters import parameter
+from sfumato.privacy.distances import Floats
 from sfumato.release import Release
 from sfumato.release.boxes import Boxes
-from sfumato.schema import Axis, Schema
+from sfumato.schema import Schema
 
 Counts = Literal["published", "true"]
-Floats = NDArray[np.float64]
 Labels = Callable[[Floats], NDArray[np.int64]]
 
 CATEGORY = 0.5**0.5
@@ -48,7 +48,7 @@ class MatchPoint(Workload):
     counts: Counts = parameter(default="published", help="what boxes weigh")
 
     measures: ClassVar[tuple[Measure, ...]] = (
-        Measure("match_point", "Match Point (clustering)", "utility", "higher", "share of pairs", highest=1.0).describe(
+        Measure("match_point", "Match Point (clustering)", "utility", "higher", "share of pairs").describe(
             "The share of pairs of people on whom clusterings of the release and of the original agree: "
             "together in both, or apart in both."
         ),
@@ -66,9 +66,9 @@ class MatchPoint(Workload):
         weights = release.weights
         if self.counts == "true":
             weights = np.bincount(holder[held], table.weights[held], len(boxes)).astype(np.float64)
-        features = _features(table.schema.quasi, boxes)
+        features = mean_features(table.schema.quasi, boxes, CATEGORY)
         labels_of = cluster(features, weights, self.clusters)
-        labels = labels_of(_features(table.schema.quasi, Boxes.of_points(table.points)))
+        labels = labels_of(mean_features(table.schema.quasi, Boxes.of_points(table.points), CATEGORY))
         labels[held] = labels_of(features)[holder[held]]
         return labels
 
@@ -117,10 +117,11 @@ def match_point(one: NDArray[np.int64], other: NDArray[np.int64], weights: NDArr
 
 def clusters_of_points(table: Table, clusters: int = 2) -> NDArray[np.int64]:
     """The cluster of each point of a table, by its quasi-identifiers alone."""
-    _expect_clusters(clusters)
+    if clusters < 2:
+        raise ParameterError(f"clusters is {clusters!r}; expected at least 2")
 
     def find() -> NDArray[np.int64]:
-        features = _features(table.schema.quasi, Boxes.of_points(table.points))
+        features = mean_features(table.schema.quasi, Boxes.of_points(table.points), CATEGORY)
         return cluster(features, table.weights.astype(np.float64), clusters)(features)
 
     found: NDArray[np.int64] = table.remember((clusters_of_points, clusters), find)
@@ -155,12 +156,3 @@ def _with_clusters(schema: Schema, clusters: int) -> Schema:
     values = [str(number) for number in range(clusters)]
     columns[name] = {"role": "sensitive", "kind": "categorical", "values": values}
     return Schema.parse({**spec, "columns": columns})
-
-
-def _features(axes: tuple[Axis, ...], boxes: Boxes) -> Floats:
-    return mean_features(axes, boxes, indicator=CATEGORY)
-
-
-def _expect_clusters(clusters: int) -> None:
-    if clusters < 2:
-        raise ParameterError(f"clusters is {clusters!r}; expected at least 2")

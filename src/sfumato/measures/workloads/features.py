@@ -10,10 +10,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.privacy.distances import Floats
 from sfumato.release import Boxes
 from sfumato.schema import MISSING, Axis
 
-Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
 MAX_INDICATORS = 64
@@ -28,18 +28,14 @@ def mean_features(axes: Sequence[Axis], boxes: Boxes, indicator: float = 1.0) ->
         lo, hi, missing = (side[:, position].astype(np.int64) for side in boxes.arrays)
         width = boxes.widths[:, position]
         if axis.kind == "numeric" or axis.size > MAX_INDICATORS:
-            parts += [_sum_of_positions(axis, lo, hi, missing) / width]
+            positions = np.maximum(hi - lo + 1, 0) * (lo + hi) / (2 * max(axis.size - 1, 1))
+            parts += [(positions + missing * MIDDLE) / width]
         else:
             codes = np.arange(axis.size)[:, None]
             parts += [*((codes >= lo) & (codes <= hi)) * indicator / width]
         if axis.nullable:
             parts += [missing * indicator / width]
     return np.ascontiguousarray(np.stack(parts, axis=1))
-
-
-def _sum_of_positions(axis: Axis, lo: Codes, hi: Codes, missing: Codes) -> Floats:
-    furthest = max(axis.size - 1, 1)
-    return np.asarray(np.maximum(hi - lo + 1, 0) * (lo + hi) / (2 * furthest) + missing * MIDDLE)
 
 
 def points_inside(boxes: Boxes, draws: Codes, seed: int) -> tuple[NDArray[np.int32], Codes]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.data import Table
-from sfumato.measures.base import Workload, suppressed_rows
+from sfumato.measures.base import Workload
 from sfumato.measures.measurement import Measure
 from sfumato.measures.verdict import Grade, References, grade
 from sfumato.release import Release
@@ -29,13 +29,11 @@ class InformationLoss(Workload):
     """The width of boxes as published, and of the values that really stand in them."""
 
     measures: ClassVar[tuple[Measure, ...]] = (
-        Measure("ncp", "Normalized certainty penalty", "utility", "lower", "share of the domain", highest=1.0).describe(
+        Measure("ncp", "Normalized certainty penalty", "utility", "lower", "share of the domain").describe(
             "How much of each attribute's range a published value spans, on average: 0 is exact, 1 is everything.",
             judge=_judge_span,
         ),
-        Measure(
-            "gcp", "Certainty penalty of the values present", "utility", "lower", "share of the domain", highest=1.0
-        ).describe(
+        Measure("gcp", "Certainty penalty of the values present", "utility", "lower", "share of the domain").describe(
             "The same, counting only the range of numbers and the different categories that really occur in each class."
         ),
         Measure("discernibility", "Discernibility (DM)", "utility", "lower", "rows²").describe(
@@ -47,13 +45,13 @@ class InformationLoss(Workload):
         Measure("average_class", "Average class size", "utility", "lower", "rows").describe(
             "How many rows a class or bucket has on average."
         ),
-        Measure("suppressed", "Suppressed rows", "utility", "lower", "share of people", highest=1.0).describe(
+        Measure("suppressed", "Suppressed rows", "utility", "lower", "share of people").describe(
             "The share of people who are left out of the release.", scale=lambda _: []
         ),
     )
 
     def run(self, table: Table, release: Release) -> dict[str, float]:
-        suppressed = suppressed_rows(table, release)
+        suppressed = max(0.0, table.n - release.rows)
         rows = release.rows + suppressed
         scale = np.array([1 / max(axis.positions - 1, 1) for axis in table.schema.quasi])
         published = ((release.boxes.widths - 1) * scale).mean(axis=1)
@@ -84,10 +82,8 @@ def _present_widths(table: Table, release: Release) -> NDArray[np.float64]:
         if axis.kind == "categorical":
             widths[:, position] = np.bincount(owner, minlength=len(boxes)) - 1
             continue
-        low = np.full(len(boxes), np.iinfo(np.int64).max)
-        high = np.full(len(boxes), -1)
-        np.minimum.at(low, owner[code >= 0], code[code >= 0])
-        np.maximum.at(high, owner[code >= 0], code[code >= 0])
-        missing = np.bincount(owner[code < 0], minlength=len(boxes))
-        widths[:, position] = np.where(high >= 0, high - low + 1, 0) + missing - 1
+        known = code[code >= 0]
+        holders, first, count = np.unique(owner[code >= 0], return_index=True, return_counts=True)
+        widths[holders, position] = known[first + count - 1] - known[first] + 1
+        widths[:, position] += np.bincount(owner[code < 0], minlength=len(boxes)) - 1
     return np.maximum(widths, 0)

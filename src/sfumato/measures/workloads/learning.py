@@ -6,7 +6,7 @@ were held out, and stands between knowing the class frequencies alone and learni
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +17,71 @@ from sfumato.measures.base import Workload, expect_same_axes
 from sfumato.measures.measurement import Measure
 from sfumato.measures.workloads.features import heaviest_holder, mean_features, points_inside
 from sfumato.measures.workloads.learners import Examples, Learner, learn
-from sfumato.measures.workloads.training_set import TrainingSet
 from sfumato.parameters import check_parameters, parameter
+from sfumato.privacy.distances import Floats, shares
 from sfumato.release import Release
 from sfumato.release.boxes import Boxes
+from sfumato.schema import Axis
 
 Presentation = Literal["drawn", "generalized"]
 EXAMPLES_DRAWN = 40_000
 """About how many examples are drawn from boxes that are not points, whatever the size of the table."""
+SAME_SHARE = 1e-12
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TrainingSet:
+    """What a release or a table teaches: distinct boxes, and the rows expected in each by class, (boxes, classes).
+
+    Boxes are in an order of their own, whatever order they were published in. `frequencies` are the rows by class for
+    someone who does not look at the boxes.
+    """
+
+    axes: tuple[Axis, ...]
+    boxes: Boxes
+    counts: Floats
+    frequencies: Floats
+
+    @classmethod
+    def of_table(cls, table: Table) -> Self:
+        """What the original rows teach."""
+        boxes, counts = _merge_equal(Boxes.of_points(table.points), table.histograms.astype(np.float64))
+        return cls(axes=table.schema.quasi, boxes=boxes, counts=counts, frequencies=counts.sum(axis=0))
+
+    @classmethod
+    def of_release(cls, release: Release) -> Self:
+        """What a release teaches: each box has its share of the rows of its group.
+
+        Counts below zero say nothing. Rows published with everything suppressed are no examples of anything; they
+        tell frequencies where there is nothing else.
+        """
+        histograms, rows = np.maximum(release.histograms, 0), np.maximum(release.weights, 0)
+        if release.channel is not None:
+            histograms = release.beliefs * histograms.sum(axis=1, keepdims=True)
+        total = histograms.sum(axis=1)[release.group_of]
+        share = np.divide(rows, total, out=np.zeros_like(rows), where=total > 0)
+        boxes, counts = _merge_equal(release.boxes, histograms[release.group_of] * share[:, None])
+        frequencies = counts.sum(axis=0)
+        if not len(boxes) and release.suppressed is not None:
+            frequencies = release.suppressed
+        return cls(axes=release.schema.quasi, boxes=boxes, counts=counts, frequencies=frequencies)
+
+    @property
+    def is_uninformative(self) -> bool:
+        """Whether the class has the same distribution in every box."""
+        return len(self.boxes) < 2 or bool((np.ptp(shares(self.counts), axis=0) < SAME_SHARE).all())
+
+
+def _merge_equal(boxes: Boxes, counts: Floats) -> tuple[Boxes, Floats]:
+    """The different boxes that have rows, sorted, each with all its rows."""
+    occupied = counts.sum(axis=1) > 0
+    boxes, counts = boxes[occupied], counts[occupied]
+    order = np.lexsort(np.hstack(boxes.arrays).T[::-1])
+    boxes, counts = boxes[order], counts[order]
+    starts = np.ones(len(order), dtype=bool)
+    starts[1:] = np.hstack([side[1:] != side[:-1] for side in boxes.arrays]).any(axis=1)
+    first = np.flatnonzero(starts)
+    return boxes[first], np.add.reduceat(counts, first, axis=0) if len(first) else counts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,29 +176,14 @@ def _accuracy(test: Table, predicted: NDArray[np.int64]) -> float:
 
 
 def _measures_of(learner: Learner, title: str) -> Iterator[Measure]:
-    name = measure_name(learner)
-    yield Measure(
-        f"accuracy_{name}", f"Accuracy of {title}", "utility", "higher", "share of people", highest=1.0
-    ).describe(
+    name, unit = measure_name(learner), "share of people"
+    yield Measure(f"accuracy_{name}", f"Accuracy of {title}", "utility", "higher", unit).describe(
         f"The share of held-out people whose sensitive value {title} predicts right after learning from the release."
     )
     yield Measure(
-        f"baseline_accuracy_{name}",
-        f"Accuracy of {title} on the original",
-        "utility",
-        "none",
-        "share of people",
-        highest=1.0,
+        f"baseline_accuracy_{name}", f"Accuracy of {title} on the original", "utility", "none", unit
     ).describe("The same after learning from the original rows: what the release can be expected to come near.")
-    yield Measure(
-        f"accuracy_lost_{name}",
-        f"Accuracy lost by {title}",
-        "utility",
-        "lower",
-        "share of people",
-        lowest=-1.0,
-        highest=1.0,
-    ).describe(
+    yield Measure(f"accuracy_lost_{name}", f"Accuracy lost by {title}", "utility", "lower", unit, lowest=-1.0).describe(
         f"How many more of the held-out people {title} predicts right after learning from the original rows instead."
     )
 
@@ -173,9 +215,7 @@ class HeldOut(Workload):
     seed: int = 1
 
     measures: ClassVar[tuple[Measure, ...]] = (
-        Measure(
-            "lower_accuracy", "Accuracy of the commonest value", "utility", "none", "share of people", highest=1.0
-        ).describe(
+        Measure("lower_accuracy", "Accuracy of the commonest value", "utility", "none", "share of people").describe(
             "The share of held-out people whose sensitive value is predicted right by always naming the "
             "commonest one: what learning has to beat."
         ),

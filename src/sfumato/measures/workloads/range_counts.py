@@ -1,18 +1,103 @@
-"""The two COUNT workloads: half of every axis (cormode2013), and a few conditions (li2009 section 5.2)."""
+"""Random COUNT queries and two workloads: half of every axis (cormode2013), a few conditions (li2009 section 5.2).
 
-from collections.abc import Sequence
+A query is a region of the quasi-identifiers and a range of the sensitive attribute. Positions run over the values of an
+axis, and then its missing value; a range of positions is a span.
+"""
+
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.data import Table
 from sfumato.measures.base import Workload
 from sfumato.measures.measurement import Measure
 from sfumato.measures.verdict import Grade, References, grade
-from sfumato.measures.workloads.queries import Queries, draw
+from sfumato.methods.partition.endpoints import Original
 from sfumato.parameters import parameter
 from sfumato.release import Release
+from sfumato.release.boxes import Boxes
+from sfumato.schema import Axis
+
+MAX_ROUNDS = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Queries:
+    """Regions, the first and last sensitive code of each, and how many rows truly satisfy it."""
+
+    regions: Boxes
+    first: NDArray[np.int64]
+    last: NDArray[np.int64]
+    truth: NDArray[np.float64]
+
+    def relative_errors(self, release: Release) -> NDArray[np.float64]:
+        """|estimate − truth| / truth for each query."""
+        estimate = release.counts_in(self.regions, self.first, self.last)
+        return np.abs(estimate - self.truth) / self.truth
+
+
+def random_ranges(
+    axis: Axis, lengths: NDArray[np.int64], around: NDArray[np.int64] | None, generator: np.random.Generator
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.bool_]]:
+    """A random range of each length in positions, around the given ones if any: lo, hi, missing."""
+    first, last = np.zeros_like(lengths), axis.positions - lengths
+    if around is not None:
+        first, last = np.maximum(first, around - lengths + 1), np.minimum(last, around)
+    start = generator.integers(first, last + 1)
+    end = start + lengths - 1
+    missing = end >= axis.size
+    lo = np.where(start >= axis.size, 0, start)
+    hi = np.where(start >= axis.size, -1, np.minimum(end, axis.size - 1))
+    return lo.astype(np.int32), hi.astype(np.int32), missing
+
+
+def draw(table: Table, count: int, seed: int, lengths: Callable[[np.random.Generator], Sequence[int]]) -> Queries:
+    """`count` queries with at least one true row each.
+
+    `lengths` draws how many positions of each axis (the sensitive one last) a query covers. Queries without a true
+    row are drawn anew; where hardly any have one, the rest are drawn around random rows.
+    """
+    generator = np.random.default_rng(seed)
+    original = Original().publish(table.without_rows())
+    parts: list[list[NDArray[Any]]] = []
+    found = 0
+    for attempt in range(MAX_ROUNDS + 1):
+        around = _random_rows(table, count, generator) if attempt == MAX_ROUNDS else None
+        regions, first, last = _candidates(
+            table, np.array([lengths(generator) for _ in range(count)]), around, generator
+        )
+        truth = np.round(original.counts_in(regions, first, last))
+        keep = np.flatnonzero(truth > 0)[: count - found]
+        parts.append([side[keep] for side in (*regions.arrays, first, last, truth)])
+        found += len(keep)
+        if found == count:
+            break
+    lo, hi, missing, first, last, truth = (np.concatenate(sides) for sides in zip(*parts, strict=True))
+    return Queries(Boxes(lo, hi, missing), first, last, truth)
+
+
+def _random_rows(table: Table, count: int, generator: np.random.Generator) -> NDArray[np.int64]:
+    """The positions of random rows on every axis, the sensitive one last: (count, axes)."""
+    cells = generator.choice(len(table.cell_weight), size=count, p=table.cell_weight / table.n)
+    points = table.points[table.cell_point[cells]].astype(np.int64)
+    sizes = np.array([axis.size for axis in table.schema.quasi])
+    return np.column_stack([np.where(points < 0, sizes, points), table.cell_value[cells]])
+
+
+def _candidates(
+    table: Table, lengths: NDArray[np.int64], around: NDArray[np.int64] | None, generator: np.random.Generator
+) -> tuple[Boxes, NDArray[np.int64], NDArray[np.int64]]:
+    """Regions, and the first and last sensitive code of each; `lengths` and `around` are (queries, axes)."""
+    near = [None] * len(table.schema.axes) if around is None else around.T
+    drawn = [random_ranges(*each, generator) for each in zip(table.schema.axes, lengths.T, near, strict=True)]
+    lo, hi, missing = (np.stack(sides, axis=1) for sides in zip(*drawn, strict=True))
+    size = table.schema.sensitive.size
+    first = np.where(lo[:, -1] > hi[:, -1], size, lo[:, -1]).astype(np.int64)
+    last = np.where(missing[:, -1], size, hi[:, -1]).astype(np.int64)
+    return Boxes(lo[:, :-1].copy(), hi[:, :-1].copy(), missing[:, :-1].copy()), first, last
 
 
 def _judge_error(value: float, references: References) -> tuple[Grade, str]:

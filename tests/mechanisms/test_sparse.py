@@ -18,8 +18,9 @@ from scipy.stats import chi2, kstest
 from sfumato.errors import BudgetError, ParameterError
 from sfumato.mechanisms.budget import WHOLE, Budget
 from sfumato.mechanisms.noise import SimulatedSource, Source, SystemSource
+from sfumato.mechanisms.noise.digits import Odds
 from sfumato.mechanisms.noise.geometric import FINE, Cumulative, draw_gaps
-from sfumato.mechanisms.noise.sparse import Kept, draw_sparse, expected_empty
+from sfumato.mechanisms.noise.sparse import draw_sparse, expected_empty
 from sfumato.privacy.loss import Concentrated, Pure
 
 from .scripted import Scripted
@@ -128,7 +129,7 @@ def test_the_thinning_probability_is_exact() -> None:
         context.prec = 200
         value = 1 / (1 + (-Decimal(1) / Decimal(7)).exp())
         expected = int(value * Decimal(2) ** 256)
-    assert Kept(epsilon).floor(0, 4) == expected
+    assert Odds(epsilon).floor(0, 4) == expected
 
 
 def law_of_cell(count: int, threshold: int, epsilon: float, most: int) -> dict[int | None, float]:

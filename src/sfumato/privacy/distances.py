@@ -66,10 +66,6 @@ def hierarchical_earth_movers(p: Floats, q: Floats, axis: Axis) -> Floats:
 
 def distance(p: Floats, q: Floats, axis: Axis, kind: Distance) -> Floats:
     """The distance of the given kind on the sensitive axis."""
-    if kind == "jensen-shannon":
-        return jensen_shannon(p, q)
-    if kind == "equal":
-        return total_variation(p, q)
-    if kind == "ordered":
-        return ordered_earth_movers(p, q)
-    return hierarchical_earth_movers(p, q, axis)
+    if kind == "hierarchical":
+        return hierarchical_earth_movers(p, q, axis)
+    return {"jensen-shannon": jensen_shannon, "equal": total_variation, "ordered": ordered_earth_movers}[kind](p, q)

@@ -142,7 +142,9 @@ class Learning:
         predict = learn(self.learner, self._examples(training), self.seed)
         asked = Boxes.of_points(test.points)
         if release is not None and self.presentation == "generalized":
-            asked = _generalize(asked, heaviest_holder(test.points, release.boxes, release.weights), release.boxes)
+            holder = heaviest_holder(test.points, release.boxes, release.weights)
+            sides = zip(asked.arrays, release.boxes.arrays, strict=True)
+            asked = Boxes(*(np.where((holder >= 0)[:, None], box[holder], point) for point, box in sides))
         return predict(mean_features(training.axes, asked))
 
     def _examples(self, training: TrainingSet) -> Examples:
@@ -162,13 +164,6 @@ def _draws(training: TrainingSet) -> NDArray[np.int64]:
     most = EXAMPLES_DRAWN / np.count_nonzero(training.frequencies)
     draws: NDArray[np.int64] = np.round(rows * min(1.0, most / max(rows.sum(), 1.0))).astype(np.int64)
     return np.maximum(draws, 1, dtype=np.int64)
-
-
-def _generalize(points: Boxes, holder: NDArray[np.int64], boxes: Boxes) -> Boxes:
-    """Each point as the box that holds it, where there is one."""
-    held = (holder >= 0)[:, None]
-    sides = (np.where(held, box[holder], point) for point, box in zip(points.arrays, boxes.arrays, strict=True))
-    return Boxes(*sides)
 
 
 def _accuracy(test: Table, predicted: NDArray[np.int64]) -> float:

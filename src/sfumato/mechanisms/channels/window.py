@@ -6,8 +6,6 @@ something farther off (Li, Wang, Lopuhaä-Zwakenberg, Li and Škorić, 2020, in 
 
 import math
 from dataclasses import dataclass
-from decimal import Decimal
-from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
 
@@ -16,31 +14,13 @@ from numpy.typing import NDArray
 
 from sfumato.mechanisms.channels.base import Channel, Floats, state_epsilon
 from sfumato.mechanisms.noise import Source
-from sfumato.mechanisms.noise.digits import MORE_THAN_LN_2, WORD, Digits, decimal, draw_below, draw_coins
+from sfumato.mechanisms.noise.digits import Odds, draw_below, draw_coins
 from sfumato.privacy.claims import LocalDP
 
 STEEP = 500
 """Beyond this ε the best reach is 0 on any axis, and e^ε nears the end of the floating-point range."""
 FLAT = 1e-4
 """Below this ε the best reach is half the axis to four digits, and its formula loses all of its own."""
-
-
-@dataclass(frozen=True)
-class Near(Digits):
-    """How likely a report is near: width · e^ε / (width · e^ε + others)."""
-
-    epsilon: Fraction
-    width: int
-    others: int
-
-    def value(self, which: int) -> Decimal:
-        return 1 / (1 + (-decimal(self.epsilon)).exp() * self.others / self.width)
-
-    def floor(self, which: int, words: int) -> int:
-        """As for any number, but at once where it is within 2^(−64·words) of 1, however many digits that is away."""
-        if self.epsilon >= MORE_THAN_LN_2 * (WORD * words + self.others.bit_length()):
-            return int(2 ** (WORD * words) - 1)
-        return super().floor(which, words)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +55,7 @@ class Window(Channel):
     def _draw(self, values: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
         if self.size == 1:
             return values + draw_below(self.width, len(values), source)
-        near = draw_coins(Near(self.exact_epsilon, self.width, self.size - 1), 0, len(values), source)
+        near = draw_coins(Odds(self.exact_epsilon, self.width, self.size - 1), 0, len(values), source)
         within = draw_below(self.width, len(values), source)
         other = draw_below(self.size - 1, len(values), source)
         return np.where(near, values + within, other + self.width * (other >= values))

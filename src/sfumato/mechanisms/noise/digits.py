@@ -7,6 +7,7 @@ rounded one.
 
 import math
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Protocol
@@ -68,6 +69,24 @@ class Digits(ABC):
             if word != drawn[place]:
                 return bool(word < drawn[place])
             place += 1
+
+
+@dataclass(frozen=True)
+class Odds(Digits):
+    """width · e^ε / (width · e^ε + others): one of `width` things happens, each e^ε times as likely as any other."""
+
+    epsilon: Fraction
+    width: int = 1
+    others: int = 1
+
+    def value(self, which: int) -> Decimal:
+        return 1 / (1 + (-decimal(self.epsilon)).exp() * self.others / self.width)
+
+    def floor(self, which: int, words: int) -> int:
+        """As for any number, but at once where it is within 2^(−64·words) of 1, however many digits that is away."""
+        if self.epsilon >= MORE_THAN_LN_2 * (WORD * words + self.others.bit_length()):
+            return int(2 ** (WORD * words) - 1)
+        return super().floor(which, words)
 
 
 def draw_coins(chances: Digits, which: int, count: int, source: Words) -> NDArray[np.bool_]:

@@ -22,7 +22,5 @@ def choose(scores: NDArray[np.int64], starts: NDArray[np.int64], epsilon: Fracti
     """The index of the chosen candidate of each run; run i begins at `starts[i]` and none is empty."""
     noisy = scores + draw_geometric(epsilon, len(scores), source)
     best = np.maximum.reduceat(noisy, starts)
-    run = np.zeros(len(scores), dtype=np.int64)
-    run[starts[1:]] = 1
-    winners = np.flatnonzero(noisy == best[np.cumsum(run)])
+    winners = np.flatnonzero(noisy == np.repeat(best, np.diff(starts, append=len(scores))))
     return winners[np.searchsorted(winners, starts)]

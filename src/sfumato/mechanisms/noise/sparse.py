@@ -7,31 +7,19 @@ to keep each with probability 1 / (1 + α), and to draw its excess (after Cormod
 """
 
 import math
-from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import ParameterError
-from sfumato.mechanisms.noise.digits import Digits, decimal, draw_coins
+from sfumato.mechanisms.noise.digits import Odds, draw_coins
 from sfumato.mechanisms.noise.geometric import draw_gaps, draw_geometric
 from sfumato.mechanisms.noise.source import Source
 
 MAX_DOMAIN = 10**18
 MAX_EXPECTED = 10**8
 """More empty cells than this are not to be drawn: the threshold is too low for the domain."""
-
-
-@dataclass(frozen=True)
-class Kept(Digits):
-    """1 / (1 + e^(−ε))."""
-
-    epsilon: Fraction
-
-    def value(self, which: int) -> Decimal:
-        return 1 / (1 + (-decimal(self.epsilon)).exp())
 
 
 def draw_sparse(
@@ -77,7 +65,7 @@ def _reaching_ranks(empty: int, threshold: int, epsilon: Fraction, source: Sourc
         found.append(ranks[ranks < empty])
         start = empty if len(found[-1]) < len(gaps) else int(ranks[-1]) + 1
     ranks = np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
-    return ranks[draw_coins(Kept(epsilon), 0, len(ranks), source)]
+    return ranks[draw_coins(Odds(epsilon), 0, len(ranks), source)]
 
 
 def _check(

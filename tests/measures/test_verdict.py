@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from brute_force import small_table
 from sfumato.measures.attacks.belief import revealed_shift
 from sfumato.measures.measure import MEASURES
-from sfumato.measures.verdict import References, Verdict
+from sfumato.measures.measurement import References, Verdict
 from sfumato.methods import Mondrian
 from sfumato.trials.frontier import frontier
 

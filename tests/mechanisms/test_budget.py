@@ -15,8 +15,7 @@ from scipy.stats import chi2
 from sfumato.errors import BudgetError
 from sfumato.mechanisms.budget import WHOLE, Budget, ticks
 from sfumato.mechanisms.noise import SimulatedSource, Source
-from sfumato.mechanisms.noise.geometric import draw_laplace, laplace_variance
-from sfumato.mechanisms.noise.selection import choose
+from sfumato.mechanisms.noise.geometric import choose, draw_laplace, laplace_variance
 from sfumato.mechanisms.noise.sparse import expected_empty
 from sfumato.privacy.loss import Concentrated, Pure
 

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 from sfumato.mechanisms.noise import SimulatedSource, Source
-from sfumato.mechanisms.noise.geometric import draw_geometric
-from sfumato.mechanisms.noise.selection import choose
+from sfumato.mechanisms.noise.geometric import choose, draw_geometric
 
 FALSE_FAILURE = 1e-6
 REPEATS = 20_000

@@ -9,7 +9,7 @@ they hold from the start on, and only the products are driven to their targets, 
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -71,8 +71,7 @@ def newton(channel: Channel, observed: Floats, linear: Equations, *, gap: float 
     return Solution.at(channel, observed, best.shares / best.shares.sum(), gap=gap, steps=taken)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Direction:
+class Direction(NamedTuple):
     """Where a step goes: p, y and z, and what pG changes by."""
 
     shares: Floats

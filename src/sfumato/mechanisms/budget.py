@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 
 from sfumato.errors import BudgetError
 from sfumato.mechanisms.noise import Source
-from sfumato.mechanisms.noise.geometric import laplace_variance
-from sfumato.mechanisms.noise.selection import choose
+from sfumato.mechanisms.noise.geometric import choose, laplace_variance
 from sfumato.mechanisms.noise.sparse import draw_sparse
 from sfumato.privacy.loss import Loss, Pure
 

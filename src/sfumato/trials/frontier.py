@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from sfumato.data import Table
 from sfumato.errors import ParameterError
 from sfumato.measures.measure import MEASURES
-from sfumato.measures.measurement import Measure
-from sfumato.measures.verdict import References
+from sfumato.measures.measurement import Measure, References
 from sfumato.methods import METHODS, Method
 from sfumato.methods.base import Endpoint
 from sfumato.notebook import html_table

@@ -12,7 +12,7 @@ from typing import Any
 from sfumato.data import Table
 from sfumato.errors import UnsatisfiableError
 from sfumato.measures.measure import MEASURES
-from sfumato.measures.verdict import References, Verdict
+from sfumato.measures.measurement import References, Verdict
 from sfumato.privacy.ledger import Ledger
 from sfumato.publish.publication import draw, publication_of, publish_to
 from sfumato.release import Release

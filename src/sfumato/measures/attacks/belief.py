@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from sfumato.data import Table
 from sfumato.measures.base import Attack
-from sfumato.measures.measurement import Measure
-from sfumato.measures.verdict import Grade, Mark, References, grade
+from sfumato.measures.measurement import Grade, Mark, Measure, References, grade
 from sfumato.privacy.distances import jensen_shannon, shares, total_variation
 from sfumato.release import Release
 

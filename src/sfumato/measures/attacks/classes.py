@@ -7,8 +7,7 @@ import numpy as np
 
 from sfumato.data import Table
 from sfumato.measures.base import Attack
-from sfumato.measures.measurement import Measure
-from sfumato.measures.verdict import Grade, References, grade
+from sfumato.measures.measurement import Grade, Measure, References, grade
 from sfumato.privacy.distances import shares, total_variation
 from sfumato.release import Release
 

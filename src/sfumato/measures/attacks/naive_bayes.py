@@ -13,8 +13,7 @@ from scipy.sparse import csr_array
 
 from sfumato.data import Table
 from sfumato.measures.base import Attack
-from sfumato.measures.measurement import Measure
-from sfumato.measures.verdict import Grade, References, grade
+from sfumato.measures.measurement import Grade, Measure, References, grade
 from sfumato.parameters import parameter
 from sfumato.privacy.distances import shares
 from sfumato.release import Release

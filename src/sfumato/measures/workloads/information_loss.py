@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from sfumato.data import Table
 from sfumato.measures.base import Workload
-from sfumato.measures.measurement import Measure
-from sfumato.measures.verdict import Grade, References, grade
+from sfumato.measures.measurement import Grade, Measure, References, grade
 from sfumato.release import Release
 
 
@@ -51,7 +50,7 @@ class InformationLoss(Workload):
     )
 
     def run(self, table: Table, release: Release) -> dict[str, float]:
-        suppressed = max(0.0, table.n - release.rows)
+        suppressed = suppressed_rows(table, release)
         rows = release.rows + suppressed
         scale = np.array([1 / max(axis.positions - 1, 1) for axis in table.schema.quasi])
         published = ((release.boxes.widths - 1) * scale).mean(axis=1)
@@ -64,6 +63,11 @@ class InformationLoss(Workload):
             "average_class": float(release.rows / len(release.histograms)),
             "suppressed": float(suppressed / rows),
         }
+
+
+def suppressed_rows(table: Table, release: Release) -> float:
+    """Rows of the table that the release does not stand for at all."""
+    return max(0.0, table.n - release.rows)
 
 
 def _present_widths(table: Table, release: Release) -> NDArray[np.float64]:

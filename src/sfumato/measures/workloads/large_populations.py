@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from sfumato.data import Table
 from sfumato.measures.base import Workload
-from sfumato.measures.measurement import Measure
-from sfumato.measures.verdict import Grade, References, grade
+from sfumato.measures.measurement import Grade, Measure, References, grade
 from sfumato.parameters import parameter
 from sfumato.privacy.distances import jensen_shannon, shares
 from sfumato.release import Release

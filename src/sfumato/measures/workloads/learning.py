@@ -171,7 +171,7 @@ def _accuracy(test: Table, predicted: NDArray[np.int64]) -> float:
 
 
 def _measures_of(learner: Learner, title: str) -> Iterator[Measure]:
-    name, unit = measure_name(learner), "share of people"
+    name, unit = learner.replace(".", ""), "share of people"
     yield Measure(f"accuracy_{name}", f"Accuracy of {title}", "utility", "higher", unit).describe(
         f"The share of held-out people whose sensitive value {title} predicts right after learning from the release."
     )
@@ -181,11 +181,6 @@ def _measures_of(learner: Learner, title: str) -> Iterator[Measure]:
     yield Measure(f"accuracy_lost_{name}", f"Accuracy lost by {title}", "utility", "lower", unit, lowest=-1.0).describe(
         f"How many more of the held-out people {title} predicts right after learning from the original rows instead."
     )
-
-
-def measure_name(learner: Learner) -> str:
-    """A learner as it is spelled in the names of measures."""
-    return learner.replace(".", "")
 
 
 TITLES: dict[Learner, str] = {
@@ -225,7 +220,7 @@ class HeldOut(Workload):
         values: dict[str, float] = {}
         for learner in self.learners:
             learning = Learning(learner=learner, presentation=self.presentation, seed=self.seed)
-            found, name = learning.accuracy(table, release, self.test), measure_name(learner)
+            found, name = learning.accuracy(table, release, self.test), learner.replace(".", "")
             values |= {
                 "lower_accuracy": found.lower,
                 f"accuracy_{name}": found.release,

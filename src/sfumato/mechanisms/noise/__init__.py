@@ -1,6 +1,6 @@
 """The randomness that protects people: exact on integers, drawn in bulk, never seeded.
 
-`Source` says where random words come from; `geometric`, `gaussian`, `selection` and `sparse` turn words into
+`Source` says where random words come from; `geometric`, `gaussian` and `sparse` turn words into
 draws whose law is exactly the one the proofs speak of.
 """
 

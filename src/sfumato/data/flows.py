@@ -98,10 +98,8 @@ class Flows:
         names = frame.columns
         origin = find_column(names, origin, ("origin", "home", "from"), "origin", where)
         destination = find_column(names, destination, ("destination", "work", "to"), "destination", where)
-        if count is None:
-            count = next((name for name in names if name.lower() in COUNT_NAMES), None)
-        else:
-            count = find_column(names, count, (), "count", where)
+        usual = next((name for name in names if name.lower() in COUNT_NAMES), None)
+        count = usual if count is None else find_column(names, count, (), "count", where)
         if len({origin, destination, count}) < 3:
             raise DataError(f"{where}: origin, destination and count are different columns; one was given twice")
         goes_to = places.find(frame[destination], where)

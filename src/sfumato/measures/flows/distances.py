@@ -30,18 +30,6 @@ class Travel:
         self.distance: NDArray[np.float64] = flows.kilometres[known] / KILOMETRES[unit]
         self.people = flows.counts[known]
 
-    def averages(
-        self, destinations: NDArray[np.integer], below: float
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Commutes shorter than `below` to each of the destinations, which are rising, and their average distance."""
-        counted = self.distance < below
-        which = np.searchsorted(destinations, self.destination[counted])
-        size, people, distance = len(destinations), self.people[counted], self.distance[counted]
-        commutes = np.bincount(which, weights=people, minlength=size)
-        total = np.bincount(which, weights=people * distance, minlength=size)
-        average = np.divide(total, commutes, out=np.full(size, np.nan), where=commutes > 0)
-        return commutes.astype(np.int64), average
-
     def histogram(self) -> NDArray[np.int64]:
         """People by bin of the distance."""
         bins = np.searchsorted(BINS, self.distance, side="right") - 1
@@ -49,15 +37,20 @@ class Travel:
 
 
 class Compared:
-    """Commutes to each destination and their average distance, not a number where there are none: (2, destinations).
+    """Commutes shorter than `below` to each of the destinations, which are rising, and their average distance.
 
-    The original comes first, then the synthetic flows.
+    Both are (2, destinations), the original first; where there are no such commutes, the average is not a number.
     """
 
     def __init__(self, sides: Iterable[Travel], destinations: NDArray[np.integer], below: float) -> None:
-        averages = [side.averages(destinations, below) for side in sides]
-        self.people: NDArray[np.int64] = np.stack([people for people, _ in averages])
-        self.distance: NDArray[np.float64] = np.stack([distance for _, distance in averages])
+        size = len(destinations)
+        self.people, self.distance = np.zeros((2, size), dtype=np.int64), np.full((2, size), np.nan)
+        for side, people, distance in zip(sides, self.people, self.distance, strict=True):
+            counted = side.distance < below
+            which = np.searchsorted(destinations, side.destination[counted])
+            people[:] = np.bincount(which, weights=side.people[counted], minlength=size)
+            total = np.bincount(which, weights=(side.people * side.distance)[counted], minlength=size)
+            np.divide(total, people, out=distance, where=people > 0)
         there = self.people > 0
         self.both: NDArray[np.bool_] = there[0] & there[1]
         """The destinations that have an average on both sides: the ones that are compared."""

@@ -189,12 +189,9 @@ def _counts(table: pl.DataFrame, compared: dict[str, distances.Compared], places
     known = table["people"].to_numpy() > 0
 
     def side(suffix: str) -> SideCounts:
-        return SideCounts(
-            people=int(table[f"people{suffix}"].sum()),
-            destinations=int((table[f"people{suffix}"] > 0).sum()),
-            outside=int(table[f"outside{suffix}"].sum()),
-            short=int(table[f"short_people{suffix}"].sum()),
-        )
+        people, outside, short = (table[f"{name}{suffix}"] for name in ("people", "outside", "short_people"))
+        sums = {"people": people, "destinations": people > 0, "outside": outside, "short": short}
+        return SideCounts(**{name: int(column.sum()) for name, column in sums.items()})
 
     return Counts(
         places=places,

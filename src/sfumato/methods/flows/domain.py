@@ -100,7 +100,6 @@ class Resolution:
     def build(
         cls, places: Places, prior: Prior, radius: float, beyond: str, density: NDArray[np.float64] | None = None
     ) -> Self:
-        """Prepare to look at the places in this way."""
         outside = beyond == OUTSIDE
         everywhere = Partition(np.zeros(len(places), dtype=np.int32), (OUTSIDE,))
         partition = everywhere if outside else places.partition(beyond)
@@ -113,7 +112,6 @@ class Resolution:
 
     @property
     def levels(self) -> int:
-        """How many levels a prior has here."""
         return self.prior.rings * (self.prior.classes + 1)
 
     def view(self, destination: int) -> View:
@@ -135,14 +133,13 @@ class Resolution:
         far, end = ring > len(inner), np.append(start[1:], k)
         base, count, level = start[~far], (end - start)[~far], (ring * classes + kind)[~far]
         units = self._far_units(start[far], end[far])
-        if len(units):
-            apart = np.linalg.norm(self.centres[units] - point, axis=1)
-            unit_ring = np.searchsorted(chords(self.prior.edges), apart) if not self.outside else [rings - 1]
-            base = np.append(base, k + units)
-            count = np.append(count, np.ones(len(units), dtype=np.int64))
-            level = np.append(level, rings * classes + np.asarray(unit_ring, dtype=np.int64))
+        apart = np.linalg.norm(self.centres[units] - point, axis=1)
+        unit_ring = np.full(len(units), rings - 1) if self.outside else np.searchsorted(chords(self.prior.edges), apart)
+        base = np.append(base, k + units)
+        count = np.append(count, np.ones(len(units), dtype=np.int64))
+        level = np.append(level, rings * classes + unit_ring)
         counts = np.bincount(level, weights=count, minlength=self.levels).astype(np.int64)
-        return View(Segments(base.astype(np.int64), count.astype(np.int64), level.astype(np.int64)), counts)
+        return View(Segments(base, count, level), counts)
 
     def _far_units(self, start: NDArray[np.int64], end: NDArray[np.int64]) -> NDArray[np.int64]:
         """The regions that have a place in these runs; "outside" is there whether or not a place is."""

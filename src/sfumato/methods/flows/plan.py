@@ -14,12 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.compiled import compiled
-from sfumato.data.places import Places
 from sfumato.mechanisms.dirichlet import UNIT, Calibration, PriorShape, Promise
 from sfumato.mechanisms.dirichlet.disclosure import Levels, shrinking_factor
 from sfumato.mechanisms.dirichlet.prior import round_masses
-from sfumato.methods.flows.domain import Domain, Resolution
-from sfumato.methods.flows.prior import Prior
+from sfumato.methods.flows.domain import Resolution
 
 BATCH = 1024
 
@@ -51,19 +49,15 @@ class SynthesisPlan:
     def make(
         cls,
         promise: Promise,
-        domain: Domain,
-        prior: Prior,
-        places: Places,
+        shape: PriorShape,
+        resolutions: Sequence[Resolution],
+        which: NDArray[np.int64],
         destinations: NDArray[np.integer],
         people: NDArray[np.int64],
-        *,
-        density: NDArray[np.float64] | None = None,
         progress: Progress | None = None,
     ) -> Self:
         """Calibrate the prior of every destination; raises if there is one for which none keeps the promise."""
-        shape = prior.shape()
         calibration = Calibration(promise, shape)
-        resolutions, which = domain.resolutions(places, prior, density), domain.resolution_of(people)
         scales, extents = np.empty(len(people)), np.empty((5, len(people)))
         for resolution, batch in batches(resolutions, which, progress):
             counts = np.stack([resolution.view(int(place)).counts for place in destinations[batch]])  # proof: view

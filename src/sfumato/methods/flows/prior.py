@@ -99,12 +99,10 @@ class Prior:
 
     @property
     def rings(self) -> int:
-        """How many rings there are."""
         return len(self.edges) + 1
 
     @property
     def classes(self) -> int:
-        """How many classes of places there are."""
         return 1 if self.weights is None else CLASSES
 
     def spec(self) -> dict[str, Any]:

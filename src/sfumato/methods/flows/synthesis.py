@@ -90,16 +90,9 @@ class Synthesizer:
         """Plan, and refuse what can be refused, before anything is drawn."""
         if self.density is not None:
             check_weights(self.density, flows.places, "the density")
-        plan = SynthesisPlan.make(
-            self.promise,
-            self.domain,
-            self.prior,
-            flows.places,
-            flows.destinations,
-            flows.people,
-            density=self.density,
-            progress=progress,
-        )
+        resolutions = self.domain.resolutions(flows.places, self.prior, self.density)
+        which, shape = self.domain.resolution_of(flows.people), self.prior.shape()
+        plan = SynthesisPlan.make(self.promise, shape, resolutions, which, flows.destinations, flows.people, progress)
         _refuse_outside(flows, plan)
         return Prepared(self, plan, flows)
 
@@ -129,7 +122,6 @@ class Prepared:
     flows: Flows
 
     def draw(self, source: Source, progress: Progress | None = None) -> Synthesis:
-        """Draw the flows."""
         flows, plan, urn, rejected = self.flows, self.plan, Urn(source, self.plan.shape.keep), 0
         goes_to, comes_from = [], []
         for resolution, batch in batches(plan.resolutions, plan.which, progress):

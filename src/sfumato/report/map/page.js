@@ -1,10 +1,13 @@
 // What the reader does, and what follows from it.
 
-function choose(point) {
-  if (point === state.chosen) return;
-  state.chosen = point;
+function ask(wanted) {
+  Object.assign(state, wanted);
   rememberInAddress();
   refresh();
+}
+
+function choose(point) {
+  if (point !== state.chosen) ask({ chosen: point });
 }
 
 function refresh() {
@@ -41,12 +44,8 @@ function offerModes() {
   const holder = element("modes");
   holder.hidden = modes().length === 1;
   for (const mode of holder.hidden ? [] : modes()) {
-    const onchange = () => {
-      state.mode = mode;
-      rememberInAddress();
-      refresh();
-    };
-    const radio = make("input", { type: "radio", name: "mode", value: mode, checked: mode === state.mode && "", onchange });
+    const chosen = { checked: mode === state.mode && "", onchange: () => ask({ mode }) };
+    const radio = make("input", { type: "radio", name: "mode", value: mode, ...chosen });
     holder.append(make("label", {}, radio, make("span", {}, NAMES[mode])));
   }
 }
@@ -62,10 +61,7 @@ function offerLimits(id, key, countsOf) {
   const slider = element(id), limits = limitsUpTo(Math.max(...Object.values(copies).map((flows) => largest(countsOf(flows)))));
   slider.max = limits.length - 1;
   slider.value = 0;
-  slider.addEventListener("input", () => {
-    state[key] = limits[slider.value];
-    refresh();
-  });
+  slider.addEventListener("input", () => ask({ [key]: limits[slider.value] }));
 }
 
 function showCounts() {

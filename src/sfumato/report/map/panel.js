@@ -146,15 +146,15 @@ function showPanel() {
   const panel = element("panel"), point = state.chosen;
   const hadFocus = panel.contains(document.activeElement);
   panel.dataset.chosen = points.names[point] ?? "";
-  panel.replaceChildren(...(point === NOWHERE ? aboutAll() : aboutDestination(point)));
+  panel.replaceChildren(...(point === NOWHERE ? describeAll() : describeDestination(point)));
   if (point !== NOWHERE) panel.scrollTop = 0;
   // What had the focus is gone; the keyboard goes on from the heading.
   if (hadFocus) panel.querySelector("h2").focus();
 }
 
-const aboutAll = () => [make("h2", { tabindex: -1 }, "All destinations"), ...figureTable(NOWHERE), ...destinationTable()];
+const describeAll = () => [make("h2", { tabindex: -1 }, "All destinations"), ...figureTable(NOWHERE), ...destinationTable()];
 
-function aboutDestination(point) {
+function describeDestination(point) {
   const clear = make("button", { type: "button", id: "clear", onclick: () => choose(NOWHERE) }, "All destinations");
   const kind = given.kind === "place" ? "Destination" : `Destination (${given.kind})`;
   const head = make("div", { class: "head" }, make("h2", { tabindex: -1 }, make("small", {}, kind), ...nameOf(point)), clear);

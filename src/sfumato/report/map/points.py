@@ -12,8 +12,6 @@ from sfumato.data.flows import Flows
 from sfumato.data.places import Places
 from sfumato.report.map.outlines import Outline, region_names
 
-Position = tuple[float, float]
-
 REACHES = (1, 2, 5, 10, 25, 50)
 """Distances, in the unit of the page, within which the share of people is told."""
 
@@ -30,7 +28,7 @@ class Points:
     """Names of the larger areas, and which of them each point lies in."""
 
     @property
-    def centre(self) -> Position:
+    def centre(self) -> tuple[float, float]:
         """The middle of all points; (0, 0) where there are none."""
         if not len(self.places):
             return 0.0, 0.0
@@ -89,7 +87,7 @@ def pack_points(points: Points) -> dict[str, Any]:
         "names": points.places.ids.to_list(),
         "areas": names,
         "area": _pack(codes),
-        **_degrees(points.places.longitude, points.places.latitude, points.centre),
+        **_degrees(points, points.places.longitude, points.places.latitude),
     }
 
 
@@ -103,16 +101,14 @@ def pack_outlines(shapes: list[Outline], points: Points) -> dict[str, Any]:
         "points": _pack(np.array([number.get(name, -1) for name in names], dtype=np.int32)),
         "rings": _pack(np.array([len(shape.rings) for shape in shapes])),
         "corners": _pack(np.array([len(ring) for ring in rings])),
-        **_degrees(_unwrap(corners[:, 0], points.centre[0]), corners[:, 1], points.centre),
+        **_degrees(points, _unwrap(corners[:, 0], points.centre[0]), corners[:, 1]),
     }
 
 
-def _degrees(longitude: NDArray[np.float64], latitude: NDArray[np.float64], centre: Position) -> dict[str, Any]:
+def _degrees(points: Points, longitude: NDArray[np.float64], latitude: NDArray[np.float64]) -> dict[str, Any]:
     """Coordinates from the centre, which in single precision are good to centimetres."""
-    return {
-        "longitude": _pack((longitude - centre[0]).astype(np.float32)),
-        "latitude": _pack((latitude - centre[1]).astype(np.float32)),
-    }
+    pairs = zip(("longitude", "latitude"), (longitude, latitude), points.centre, strict=True)
+    return {name: _pack((degrees - middle).astype(np.float32)) for name, degrees, middle in pairs}
 
 
 def pack_flows(flows: Flows, points: Points, kilometres: float) -> dict[str, Any]:

@@ -61,21 +61,18 @@ function listenToSearch() {
     ArrowDown: () => (list.hidden ? open() : activate(active + 1)),
     ArrowUp: () => (list.hidden ? open() : activate(active < 0 ? -1 : active - 1)),
     Enter: () => (list.hidden ? open() : take(options()[Math.max(active, 0)])),
+    Escape: close,
   };
   field.addEventListener("input", open);
   field.addEventListener("focus", () => field.value && open());
   field.addEventListener("click", open);
   field.addEventListener("blur", close);
   field.addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && !list.hidden) {
-      // The first Escape closes the list; only the next one clears the choice.
-      event.stopPropagation();
-      event.preventDefault();
-      close();
-    } else if (keys[event.key]) {
-      event.preventDefault();
-      keys[event.key]();
-    }
+    // The first Escape closes the list; only the next one clears the choice.
+    if (!keys[event.key] || (event.key === "Escape" && list.hidden)) return;
+    event.stopPropagation();
+    event.preventDefault();
+    keys[event.key]();
   });
   // The field keeps the focus, so that its list is still there when the button is let go.
   list.addEventListener("mousedown", (event) => event.preventDefault());

@@ -149,8 +149,7 @@ class Content:
 
     def verified(self) -> Self:
         """The release itself, after recomputing its claim from what is published."""
-        broken = self.violations()
-        if broken:
+        if broken := self.violations():
             raise ReleaseError("the release does not keep its claim: " + "; ".join(broken))
         return self
 

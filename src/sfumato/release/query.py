@@ -130,7 +130,19 @@ def parse_query(text: str, schema: Schema) -> Query:
 
 def parse_conditions(text: str, axes: Iterable[Axis]) -> Query:
     """The query that conditions on these axes make."""
-    return _Parser(text, axes).query()
+    parser = _Parser(text, axes)
+    allowed: dict[str, Codes] = {}
+    while True:
+        axis = parser.column()
+        codes = parser.condition(axis)
+        allowed[axis.name] = allowed[axis.name] & codes if axis.name in allowed else codes
+        token = parser.next()
+        if token is _END:
+            return Query(axes={name: parser.axes[name] for name in allowed}, allowed=allowed)
+        if not token.says("and"):
+            raise QueryError(
+                f"found {token.shown}; expected 'and' or the end of the query (values with spaces need quotes)"
+            )
 
 
 @dataclass(frozen=True)
@@ -164,20 +176,6 @@ class _Parser:
     def __init__(self, text: str, axes: Iterable[Axis]) -> None:
         self.waiting = list(_tokens(text))[::-1]
         self.axes = {axis.name: axis for axis in axes}
-
-    def query(self) -> Query:
-        allowed: dict[str, Codes] = {}
-        while True:
-            axis = self.column()
-            codes = self.condition(axis)
-            allowed[axis.name] = allowed[axis.name] & codes if axis.name in allowed else codes
-            token = self.next()
-            if token is _END:
-                return Query(axes={name: self.axes[name] for name in allowed}, allowed=allowed)
-            if not token.says("and"):
-                raise QueryError(
-                    f"found {token.shown}; expected 'and' or the end of the query (values with spaces need quotes)"
-                )
 
     def next(self) -> _Token:
         return self.waiting.pop() if self.waiting else _END

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sfumato.errors import DataError, ReleaseError
 from sfumato.mechanisms.channels import Channel, parse_channel
+from sfumato.release.boxes import Boxes
 from sfumato.release.content import Content, Layout, sampling_deviation
 from sfumato.release.envelope import Envelope, describing, entry, naming, word
 from sfumato.release.folder import read_columns, read_numbers, write_folder
@@ -94,16 +95,12 @@ class StoredTable:
         if self.schema.keep:
             code = np.where(value == self.schema.sensitive.size, MISSING, value)
             kept = frame[list(self.schema.keep)].with_columns(pl.Series("box", box_of), pl.Series("value", code))
-        histograms = self._histograms(box_of, value, len(boxes))
+        fields = self._classes(boxes, self._histograms(box_of, value, len(boxes)))
         claim = self.envelope.claim
         presence = claim.cost is not None and claim.shows_presence
-        return {
-            "boxes": boxes,
-            "weights": histograms.sum(axis=1),
-            "group_of": np.arange(len(boxes)),
-            "histograms": histograms,
+        return fields | {
             "kept": kept,
-            "deviation": sampling_deviation(histograms) if claim.cost and self.channel is None else None,
+            "deviation": sampling_deviation(fields["histograms"]) if claim.cost and self.channel is None else None,
             "exact_people": self.envelope.details.get("exact_people") is True or presence,
             "channel": self.channel,
         }
@@ -122,14 +119,13 @@ class StoredTable:
         deviation[box_of] = deviations
         if (deviation[box_of] != deviations).any():
             raise ReleaseError(f"{path}: the lines of one box differ in {noise!r}")
-        histograms = self._histograms(box_of, value, len(boxes), counts)
-        return {
-            "boxes": boxes,
-            "weights": histograms.sum(axis=1),
-            "group_of": np.arange(len(boxes)),
-            "histograms": histograms,
-            "deviation": deviation if (deviations > 0).any() else None,
-        }
+        fields = self._classes(boxes, self._histograms(box_of, value, len(boxes), counts))
+        return fields | {"deviation": deviation if (deviations > 0).any() else None}
+
+    def _classes(self, boxes: Boxes, histograms: NDArray[np.float64]) -> dict[str, Any]:
+        """The fields of a release in which every box has a histogram of its own."""
+        weights, group_of = histograms.sum(axis=1), np.arange(len(boxes))
+        return {"boxes": boxes, "weights": weights, "group_of": group_of, "histograms": histograms}
 
     def buckets(self) -> dict[str, Any]:
         """The fields of a release from its rows of quasi-identifiers and the sensitive values of each bucket."""

@@ -3,13 +3,13 @@
 import json
 import tempfile
 from pathlib import Path
-from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 from sfumato.audit.one_run import CONFIDENCE, USUAL_CANARIES, Audit, audit_generator
 from sfumato.audit.program import Program
-from sfumato.cli.options import File, Json, SchemaFile
+from sfumato.cli.options import File, Json, SchemaFile, output_option
 from sfumato.cli.show import print_json, progress_bar, say
 from sfumato.data.formats import write_table
 from sfumato.files import new_folder, refuse_unwritable
@@ -23,24 +23,20 @@ FIGURES, GUESSES = "audit.json", "guesses-for-the-publisher-only.csv"
 
 
 def command(
+    *,
     file: File,
-    program: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="COMMAND",
-            help="The program and its arguments after two dashes: {input} stands for the CSV file it reads, {output} "
-            "for the table it writes; {input.parquet} and {output.parquet} are Parquet.",
-        ),
-    ],
-    schema: SchemaFile,
-    epsilon: Annotated[float, typer.Option("--epsilon", help="The claim: what adding or removing a row may cost.")],
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="A new folder for what is found.")],
-    delta: Annotated[float, typer.Option("--delta", help="The claim's probability of failing, if it has one.")] = 0.0,
-    canaries: Annotated[int, typer.Option("--canaries", help="Made-up rows, half of which are put in.")] = (
-        USUAL_CANARIES
+    program: list[str] = Argument(
+        metavar="COMMAND",
+        help="The program and its arguments after two dashes: {input} stands for the CSV file it reads, {output} "
+        "for the table it writes; {input.parquet} and {output.parquet} are Parquet.",
     ),
-    confidence: Annotated[float, typer.Option("--confidence", help="How sure the bound is.")] = CONFIDENCE,
-    timeout: Annotated[float, typer.Option("--timeout", help="Seconds that the program may take.")] = HOUR,
+    schema: SchemaFile,
+    epsilon: float = Option(help="The claim: what adding or removing a row may cost."),
+    output: Path = output_option("FOLDER", "A new folder for what is found."),
+    delta: float = Option(0.0, help="The claim's probability of failing, if it has one."),
+    canaries: int = Option(USUAL_CANARIES, help="Made-up rows, half of which are put in."),
+    confidence: float = Option(CONFIDENCE, help="How sure the bound is."),
+    timeout: float = Option(HOUR, help="Seconds that the program may take."),
     as_json: Json = False,
 ) -> None:
     """Run a program once and see if it is as private as it claims.

@@ -24,28 +24,11 @@ from sfumato.methods.trees.spatial_tree import KDTree as KDTree
 from sfumato.methods.trees.spatial_tree import QuadTree as QuadTree
 from sfumato.privacy.requirements import parse_requirement
 
-METHODS: dict[str, type[Method]] = {
-    kind.name: kind
-    for kind in (
-        Original,
-        FullSuppression,
-        Mondrian,
-        Anatomy,
-        QuadTree,
-        KDTree,
-        HybridTree,
-        PrivTree,
-        RPS,
-        DiffMulti,
-        DiffGen,
-        DPCube,
-        PrivBayes,
-        Marginals,
-        MST,
-        Dirichlet,
-        LocalNoise,
-    )
-}
+PARTITIONS: tuple[type[Method], ...] = (Original, FullSuppression, Mondrian, Anatomy)
+TREES: tuple[type[Method], ...] = (QuadTree, KDTree, HybridTree, PrivTree, RPS, DiffMulti, DiffGen, DPCube)
+MODELS: tuple[type[Method], ...] = (PrivBayes, Marginals, MST)
+RANDOMIZERS: tuple[type[Method], ...] = (Dirichlet, LocalNoise)
+METHODS = {kind.name: kind for kind in (*PARTITIONS, *TREES, *MODELS, *RANDOMIZERS)}
 
 
 def find_method(name: str) -> type[Method]:

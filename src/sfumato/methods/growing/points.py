@@ -78,11 +78,10 @@ class Points:
             for axis in axes
         ]
         nullable = np.array([axis.nullable for axis in axes])
-        sizes = np.array([axis.size for axis in axes], dtype=np.int32)
         arrays = PointArrays(
             positions=table.points + nullable.astype(np.int32) if missing_first else positions_of(table),
             sizes=np.array([axis.positions for axis in axes], dtype=np.int64),
-            missing=np.where(nullable, 0 if missing_first else sizes, -1).astype(np.int32),
+            missing=np.where(nullable, 0 if missing_first else [axis.size for axis in axes], -1).astype(np.int32),
             weights=table.weights,
             cell_start=table.cell_start,
             cell_value=table.cell_value,

@@ -13,7 +13,8 @@ from sfumato.compiled import compiled
 from sfumato.methods.growing.points import PointArrays, Runs
 from sfumato.methods.growing.scan import count_steps
 
-NOTHING = np.int32(2**31 - 1)
+EMPTY = np.array([[2**31 - 1], [-1], [0]], dtype=np.int32)
+"""A box that holds nothing yet."""
 TIE = 1e-9
 """Costs per row that differ by less are equal but for rounding; the first axis and position then win."""
 
@@ -76,12 +77,6 @@ def _sort_by_position(
 
 
 @compiled
-def _empty(box: Box) -> None:
-    """Make a box hold nothing."""
-    box[0], box[1], box[2] = NOTHING, -1, 0
-
-
-@compiled
 def _extend(box: Box, positions: NDArray[np.int32], missing: NDArray[np.int32], point: np.int64) -> None:
     """Make a box hold one more point."""
     for axis in range(positions.shape[1]):
@@ -104,36 +99,12 @@ def _cost(box: Box, scale: NDArray[np.float64]) -> float:
 
 
 @compiled
-def _spread(sweep: Sweep) -> int:
-    """How many positions lie between the first and the last value; a missing one counts as one more."""
-    positions = sweep.points.positions
-    first, last = positions[sweep.ordered[0], sweep.axis], positions[sweep.ordered[-1], sweep.axis]
-    if first != sweep.points.missing[sweep.axis]:
-        return int(last - first)
-    for member in sweep.ordered:
-        if positions[member, sweep.axis] != first:
-            return int(last - positions[member, sweep.axis] + 1)
-    return 0
-
-
-@compiled
-def _median(sweep: Sweep) -> int:
-    """The smallest position up to which half of the rows lie."""
-    weights, reached = sweep.points.weights, 0
-    for member in sweep.ordered:
-        reached += weights[member]
-        if 2 * reached >= sweep.rows:
-            return int(sweep.points.positions[member, sweep.axis])
-    return -1
-
-
-@compiled
 def _cut_by_cost(sweep: Sweep, min_rows: int, scale: NDArray[np.float64], box: Box, cuts: Cuts, found: int) -> int:
     """Write every allowed cut along the axis: after which member, and the penalty per row it leaves."""
     positions, weights, missing = sweep.points.positions, sweep.points.weights, sweep.points.missing
     ordered, axis, place, cost = sweep.ordered, sweep.axis, cuts.place, cuts.cost
     last, first, left = len(ordered) - 1, found, 0
-    _empty(box)
+    box[:] = EMPTY
     for i in range(last):
         left += weights[ordered[i]]
         _extend(box, positions, missing, ordered[i])
@@ -142,7 +113,7 @@ def _cut_by_cost(sweep: Sweep, min_rows: int, scale: NDArray[np.float64], box: B
         if left >= min_rows and positions[ordered[i], axis] != positions[ordered[i + 1], axis]:
             place[found], cost[found] = i, left * _cost(box, scale)
             found += 1
-    _empty(box)
+    box[:] = EMPTY
     right, i = 0, last
     for cut in range(found - 1, first - 1, -1):
         while i > place[cut]:
@@ -156,25 +127,18 @@ def _cut_by_cost(sweep: Sweep, min_rows: int, scale: NDArray[np.float64], box: B
 @compiled
 def _cut_at_median(sweep: Sweep, min_rows: int, scale: NDArray[np.float64], cuts: Cuts, found: int) -> int:
     """Write the cuts on both sides of the median: the widest axis is the cheapest, the median goes left if it can."""
-    positions, weights, ordered, axis = sweep.points.positions, sweep.points.weights, sweep.ordered, sweep.axis
-    median, spread, left = _median(sweep), _spread(sweep) * scale[axis], 0
-    for i in range(len(ordered) - 1):
-        left += weights[ordered[i]]
-        here, following = positions[ordered[i], axis], positions[ordered[i + 1], axis]
-        if here != following and (here == median or following == median) and min_rows <= left <= sweep.rows - min_rows:
-            cuts.place[found], cuts.cost[found] = i, -spread + (0.0 if here == median else 10 * TIE)
+    axis, along = sweep.axis, sweep.points.positions[sweep.ordered, sweep.axis]
+    reached = np.cumsum(sweep.points.weights[sweep.ordered])
+    median = along[np.searchsorted(2 * reached, sweep.rows)]
+    present = along[along != sweep.points.missing[axis]]
+    width = present[-1] - present[0] + (len(present) < len(along)) if len(present) else 0
+    for i in range(len(along) - 1):
+        here, following = along[i], along[i + 1]
+        at_median, fair = here == median or following == median, min_rows <= reached[i] <= sweep.rows - min_rows
+        if here != following and at_median and fair:
+            cuts.place[found], cuts.cost[found] = i, -width * scale[axis] + (0.0 if here == median else 10 * TIE)
             found += 1
     return found
-
-
-@compiled
-def _cheapest(cost: NDArray[np.float64], first: int, end: int) -> int:
-    """The first of the cheapest cuts; costs that differ by rounding only are equal."""
-    best = first
-    for cut in range(first + 1, end):
-        if cost[cut] < cost[best] - TIE:
-            best = cut
-    return best
 
 
 @compiled
@@ -227,7 +191,11 @@ def sweep_cuts(points: PointArrays, runs: Runs, rule: SweepRule) -> Cuts:
             if found > first and not rule.only_best:
                 _count_left(sweep, cuts, first, found)
         if rule.only_best and found > first_of_region:
-            best, found = _cheapest(cuts.cost, first_of_region, found), first_of_region + 1
+            best = first_of_region
+            for cut in range(first_of_region + 1, found):
+                if cuts.cost[cut] < cuts.cost[best] - TIE:
+                    best = cut
+            found = first_of_region + 1
             for array in (cuts.region, cuts.axis, cuts.position):
                 array[first_of_region] = array[best]
     region_of, axis_of, place, position, cost, left = cuts

@@ -79,6 +79,11 @@ class Attribute:
         """Noisy rows of each bin."""
         return np.bincount(self.bin_of_step, self.counts, self.bins).astype(np.float64)
 
+    @property
+    def deviation(self) -> float:
+        """Of the noise in a bin, whose steps were counted one by one."""
+        return float(np.sqrt(self.variance * len(self.starts) / self.bins))
+
     @cached_property
     def shares(self) -> NDArray[np.int64]:
         """The bins' shares of the noisy mass in units of one in `PRECISION`, which they sum up to."""

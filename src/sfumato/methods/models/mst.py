@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.budget import Budget, ticks
 from sfumato.methods.models.ancestral import BARELY, Link, sample
-from sfumato.methods.models.binning import Attribute, count_attributes, rows_to_sample
+from sfumato.methods.models.binning import count_attributes, rows_to_sample
 from sfumato.methods.models.network import BinnedCells
 from sfumato.methods.models.rows import Columns, SampledRows
 from sfumato.parameters import parameter
@@ -87,8 +87,8 @@ def _links(library: Any, cells: BinnedCells, edges: Sequence[Edge], budget: Budg
     names = [str(number) for number in range(len(attributes))]
     domain = library.Domain(names, [attribute.bins for attribute in attributes])
     measured = [
-        library.LinearMeasurement(attribute.bin_counts, (names[number],), stddev=_deviation(attribute))
-        for number, attribute in enumerate(attributes)
+        library.LinearMeasurement(attribute.bin_counts, (name,), stddev=attribute.deviation)
+        for name, attribute in zip(names, attributes, strict=True)
     ]
     price = int(budget.left[0]) // max(len(edges), 1)
     for parent, child in edges:
@@ -103,11 +103,6 @@ def _links(library: Any, cells: BinnedCells, edges: Sequence[Edge], budget: Budg
         return np.maximum(np.asarray(wanted, dtype=np.float64), 0) + BARELY
 
     return [Link(root, (), fitted(root)[None, :]), *(Link(c, ((p, 0),), fitted(p, c)) for p, c in edges)]
-
-
-def _deviation(attribute: Attribute) -> float:
-    """The noise in a bin of an attribute, whose steps were counted one by one."""
-    return float(np.sqrt(attribute.variance * len(attribute.starts) / attribute.bins))
 
 
 def _library() -> Any:

@@ -83,9 +83,8 @@ def candidates(
     most = max(MAX_CANDIDATES // len(children), 1)
     found: list[tuple[int, Parents]] = []
     for child in children:
-        bins = attributes[child].bins
-        sets = ParentSets(attributes, known, max_cells / bins, most).within(degree) if bins > 1 else [()]
-        found += [(child, parents) for parents in sets]
+        sets = ParentSets(attributes, known, max_cells / attributes[child].bins, most)
+        found += [(child, parents) for parents in sets.within(degree if attributes[child].bins > 1 else 0)]
     return found
 
 
@@ -127,11 +126,8 @@ class ParentSets:
         return None
 
     def _can_grow(self, views: dict[int, int], cells: int, degree: int) -> bool:
-        for number, sizes in enumerate(self.sizes):
-            if number in views:
-                view = views[number]
-                if view > 0 and cells // sizes[view] * sizes[view - 1] <= self.room:
-                    return True
-            elif len(views) < degree and cells * sizes[-1] <= self.room:
-                return True
-        return False
+        others = [sizes for number, sizes in enumerate(self.sizes) if number not in views]
+        seen = [(self.sizes[number], view) for number, view in views.items() if view > 0]
+        grown = [cells // sizes[view] * sizes[view - 1] for sizes, view in seen]
+        grown += [cells * sizes[-1] for sizes in others if len(views) < degree]
+        return any(larger <= self.room for larger in grown)

@@ -76,11 +76,10 @@ class Mondrian(Method):
     @cached_property
     def all_requirements(self) -> tuple[Requirement, ...]:
         """The shorthands and `requirements` together."""
-        fields = {kind: [item.name for item in declarations(kind)] for kind in SHORTHANDS}
         short = [
-            kind(**{name: getattr(self, name) for name in names})
-            for kind, names in fields.items()
-            if getattr(self, names[0]) is not None
+            kind(**{item.name: getattr(self, item.name) for item in declarations(kind)})
+            for kind in SHORTHANDS
+            if getattr(self, declarations(kind)[0].name) is not None
         ]
         return (*short, *self.requirements)
 

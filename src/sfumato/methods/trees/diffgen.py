@@ -169,7 +169,10 @@ class DiffGen(DPMethod):
         domain = boxes * table.values
         leaves = count_cells(cell, table.cell_weight, domain, MAX_LISTED, budget, price)  # proof: leaves
         if leaves.threshold is None:
-            return np.arange(boxes), _remove_negative(leaves.counts.reshape(boxes, -1)), variance
+            # The nearest counts without negative ones that have the same total, or one row if that is less.
+            total = np.array([max(float(leaves.counts.sum()), 1.0)])
+            counts = histograms_with_totals(leaves.counts[None, :].astype(np.float64), total)
+            return np.arange(boxes), counts.reshape(boxes, -1), variance
         found, row = np.unique(leaves.ids // table.values, return_inverse=True)
         histograms = np.zeros((len(found), table.values))
         histograms[row, leaves.ids % table.values] = leaves.counts
@@ -186,9 +189,3 @@ def _offer(values: Sequence[Value], classes: int) -> list[Value]:
         if len(value.children) > 1
         and cells // parts[value.axis] * (parts[value.axis] - 1 + len(value.children)) <= MAX_DOMAIN
     ]
-
-
-def _remove_negative(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The nearest counts without negative ones that have the same total, or one row if that is less."""
-    total = np.array([max(float(counts.sum()), 1.0)])
-    return histograms_with_totals(counts.reshape(1, -1).astype(np.float64), total).reshape(counts.shape)

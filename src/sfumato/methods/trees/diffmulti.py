@@ -138,9 +138,8 @@ def _combine(
     """Two noisy counts of the same cells weighted by how little noise they hold, and the variance of that."""
     if np.isinf(earlier_noise):
         return counts.astype(np.float64), noise
-    trust = np.maximum(earlier_noise, MIN_VARIANCE) / (
-        np.maximum(noise, MIN_VARIANCE) + np.maximum(earlier_noise, MIN_VARIANCE)
-    )
+    least = max(earlier_noise, MIN_VARIANCE)
+    trust = least / (np.maximum(noise, MIN_VARIANCE) + least)
     return trust[:, None] * counts + (1 - trust[:, None]) * earlier, trust * noise
 
 

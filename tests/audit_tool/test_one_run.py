@@ -21,6 +21,7 @@ from sfumato.audit.canaries import choose_canaries, count_agreeing, distances, f
 from sfumato.audit.guesses import PLANS, Plan, are_scouts, choose_plan, count_right
 from sfumato.audit.one_run import Trap
 from sfumato.audit.output import read_output
+from sfumato.audit.scores import Evidence, Weighted
 from sfumato.errors import DataError, ParameterError
 from sfumato.mechanisms.noise import SimulatedSource
 from sfumato.methods import DiffGen, Marginals, PrivBayes, QuadTree
@@ -51,6 +52,32 @@ def test_canaries_are_new_distinct_and_far_apart() -> None:
     generator = np.random.default_rng(1)
     anyone = np.unique(generator.integers(0, sizes, (100, len(sizes))), axis=0).astype(np.int32)
     assert nearest(trap.canaries) > nearest(anyone) + 0.5
+
+
+def test_scores_are_what_their_definitions_say() -> None:
+    """Row by row, where missing values are as far from others as can be."""
+    town, trap = town_codes(300)
+    output = read_output(trap.rows, town, SimulatedSource(2))
+    people = Weighted.distinct(trap.people)
+    scores = Evidence(axes=town.axes, canaries=trap.canaries, people=people, output=output).score_all()
+    assert (trap.people < 0).any()
+    halves = Weighted(codes=trap.canaries, weights=np.full(100, 0.5))
+    scale = trap.rows.height / 350
+    canary = trap.canaries[7]
+
+    def apart(one: np.ndarray, other: np.ndarray) -> float:
+        ages = 1.0 if other[0] < 0 else abs(int(one[0]) - int(other[0])) / 99
+        return ages + float((one[1:] != other[1:]).sum())
+
+    def near(rows: Weighted) -> float:
+        return sum(
+            weight * np.exp(-apart(canary, row) / 0.2) for row, weight in zip(rows.codes, rows.weights, strict=True)
+        )
+
+    expected = scale * (near(people) + near(halves))
+    assert scores["neighbours"][7] == pytest.approx((near(output) - expected) / np.sqrt(expected + 1))
+    alike = scale * 0.5
+    assert scores["exact"][7] == pytest.approx((trap.included[7] - alike) / np.sqrt(alike + 1))
 
 
 def test_in_a_small_domain_every_row_is_a_canary() -> None:

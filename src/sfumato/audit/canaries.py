@@ -43,13 +43,18 @@ def spell_column(codes: NDArray[np.int32], axis: Axis) -> list[str]:
     return [axis.labels[code] for code in codes.tolist()]
 
 
+def apart(code: int, codes: NDArray[np.integer], axis: Axis) -> NDArray[np.float64]:
+    """How far values are from one: on a numeric axis the share of the range between them, on others 0 or 1."""
+    different = np.asarray(codes != code, dtype=np.float64)
+    if axis.kind != "numeric" or code < 0:
+        return different
+    return np.where(codes < 0, different, np.abs(codes - code) / max(axis.size - 1, 1))
+
+
 def distances(row: NDArray[np.int32], rows: Codes, axes: Sequence[Axis]) -> NDArray[np.float64]:
-    """How far rows are from one: on numeric axes the share of the range between them, on others 0 or 1, in all."""
-    numeric = np.array([axis.kind == "numeric" for axis in axes])
-    ranges = np.array([max(axis.size - 1, 1) for axis in axes])
-    apart = np.abs(rows - row)
-    either_missing = (rows < 0) != (row < 0)
-    return np.asarray(np.where(numeric & ~either_missing, apart / ranges, apart > 0).sum(axis=1))
+    """How far rows are from one, all axes together."""
+    parts = [apart(int(row[number]), rows[:, number], axis) for number, axis in enumerate(axes)]
+    return np.asarray(np.sum(parts, axis=0))
 
 
 def _list_candidates(axes: Sequence[Axis], count: int, source: Source) -> Codes:

@@ -12,7 +12,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.audit.canaries import Codes, count_agreeing, distances
+from sfumato.audit.canaries import Codes, apart, count_agreeing
 from sfumato.schema import Axis
 
 WIDE, GROUPS = 16, 8
@@ -76,11 +76,21 @@ class Evidence:
         return np.asarray(np.sum(parts, axis=0))
 
     def _neighbours(self) -> NDArray[np.float64]:
-        """Rows near a canary, each weighted by e^(−distance / reach), standardized."""
+        """Rows near a canary, each weighted by e^(−distance / reach), standardized.
+
+        A distance is a sum over the axes, so its weight is a product, and each axis is looked up by distinct value.
+        """
 
         def count(rows: Weighted) -> NDArray[np.float64]:
-            near = (np.exp(-distances(one, rows.codes, self.axes) / REACH) @ rows.weights for one in self.canaries)
-            return np.fromiter(near, dtype=np.float64, count=len(self.canaries))
+            columns = [np.unique(column, return_inverse=True) for column in rows.codes.T]
+
+            def near(canary: NDArray[np.int32]) -> float:
+                weights = rows.weights.copy()
+                for code, (values, where), axis in zip(canary.tolist(), columns, self.axes, strict=True):
+                    weights *= np.exp(-apart(code, values, axis) / REACH)[where.reshape(-1)]
+                return float(weights.sum())
+
+            return np.fromiter(map(near, self.canaries), dtype=np.float64, count=len(self.canaries))
 
         return self._standardize(count)
 

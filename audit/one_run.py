@@ -39,6 +39,8 @@ SIZES = {"district": 8, "work": 6, "school": 5, "illness": 4}
 PEOPLE, CANARIES = 400, 400
 QUIET = 3
 """By how much the twin's noise is cut."""
+MIN_CAUGHT = 0.95
+"""The share of its audits that must catch the twin; in all that were tried, every one did."""
 
 
 @cache

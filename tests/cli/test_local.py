@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import urllib.request
+from contextlib import closing
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -256,6 +257,27 @@ def test_a_survey_that_cannot_be_is_refused(run: Run, folder: Path, line: str, r
     assert sentence in outcome.err
 
 
+@pytest.mark.parametrize(
+    ("line", "replaced"),
+    [
+        ("epsilon = 1", "epsilon = 1.01"),
+        ("How often?", "How often? "),
+        ("max = 30", "max = 32"),
+        ("step = 2", "step = 4"),
+        ("epsilon = 1", "epsilon = 1\nmechanism = 'randomized-response'"),
+    ],
+)
+def test_a_survey_cannot_be_served_again_changed(run: Run, folder: Path, line: str, replaced: str) -> None:
+    """Nor is what the database holds overwritten."""
+    with closing(Storage("v.db")) as storage:
+        storage.add_survey(read_survey("visits.toml"))
+    (folder / "visits.toml").write_text(SURVEY.replace(line, replaced), encoding="utf-8")
+    outcome = run("local", "serve", "visits.toml", "--database", "v.db", "--port", "0")
+    assert (outcome.code, outcome.err) == (2, "sfumato: another survey has the name 'visits'; choose a new name\n")
+    with closing(Storage("v.db")) as storage:
+        assert [(survey.epsilon, survey.max) for survey, _ in storage.surveys()] == [(1, 30)]
+
+
 def fetch(address: str, token: str | None = None, body: Any = None) -> Any:
     headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
     data = None if body is None else json.dumps(body).encode()
@@ -265,7 +287,10 @@ def fetch(address: str, token: str | None = None, body: Any = None) -> Any:
 
 def test_the_server_opens_surveys_says_where_and_stops_when_interrupted(folder: Path) -> None:
     environment = {name: value for name, value in os.environ.items() if name != "SFUMATO_TOKEN"}
-    options = ["visits.toml", "--port", "0", "--database", "v.db"]
+    (folder / "weak.toml").write_text(
+        SURVEY.replace("visits", "weak").replace("epsilon = 1", "epsilon = 4.5"), encoding="utf-8"
+    )
+    options = ["visits.toml", "weak.toml", "--port", "0", "--database", "v.db"]
     command = [sys.executable, "-m", "sfumato.cli", "local", "serve", *options]
     with subprocess.Popen(
         command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -288,3 +313,5 @@ def test_the_server_opens_surveys_says_where_and_stops_when_interrupted(folder: 
     assert server.returncode == 0, errors
     assert "Traceback" not in rest + errors
     assert token in errors
+    assert "weak: epsilon is 4.5; no browser will answer, since each sends reports worth 4 in all." in errors
+    assert "visits: epsilon" not in errors

@@ -27,6 +27,8 @@ NOT_UNICODE = re.compile(r"[\ud800-\udfff]")
 MAX_NUMBER = 2**53 - 1
 """What a browser still counts exactly."""
 MAX_VALUES = 100_000
+MAX_IN_BROWSER = 4
+"""What all reports of a browser to one site may be worth together, in ε: the cap that its page keeps."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ import json
 import secrets
 import threading
 import time
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,8 @@ from sfumato.collect.collector.serving import listen, make_server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from starlette.types import ASGIApp
 
     from sfumato.collect.collector.storage import Storage
 
@@ -90,12 +92,17 @@ def new_id() -> str:
     return secrets.token_urlsafe(16)
 
 
-@contextmanager
-def running(storage: Storage, **options: Any) -> Iterator[Client]:
+def running(storage: Storage, **options: Any) -> AbstractContextManager[Client]:
     """A collector that listens while this lasts."""
+    return serving(make_service(storage, TOKEN, **options))
+
+
+@contextmanager
+def serving(app: ASGIApp) -> Iterator[Client]:
+    """An application that listens while this lasts."""
     with closing(listen("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-        server = make_server(make_service(storage, TOKEN, **options), listener)
+        server = make_server(app, listener)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sfumato.collect.collector.service import PAGES
+from sfumato.collect.survey import MAX_IN_BROWSER
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,8 +65,13 @@ def test_the_noise_needs_no_other_file_and_one_source_of_randomness() -> None:
 def test_whatever_the_pages_ask_for_is_there(site: Client) -> None:
     wanted = {name for path in HTML for name in re.findall(r'\.\./assets/([^"]+)"', path.read_text(encoding="utf-8"))}
     wanted |= {name for path in SCRIPTS for name in re.findall(r'from "\./([^"]+)"', path.read_text(encoding="utf-8"))}
-    assert wanted >= {"survey.js", "dashboard.js", "perturb.js", "page.css", "answer.js"}
+    assert wanted >= {"survey.js", "dashboard.js", "perturb.js", "page.css", "answer.js", "memory.js"}
     assert {name: site.get(f"/assets/{name}").status for name in wanted} == dict.fromkeys(wanted, 200)
+
+
+def test_the_cap_of_the_pages_is_the_one_that_is_told() -> None:
+    found = re.findall(r"^export const CAP = (\d+)n;$", (PAGES / "memory.js").read_text(encoding="utf-8"), re.MULTILINE)
+    assert found == [str(MAX_IN_BROWSER)]
 
 
 def test_an_answer_cannot_reach_an_address() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typer import Argument, Option
 
 from sfumato.cli.show import note, say
-from sfumato.collect.survey import read_survey
+from sfumato.collect.survey import MAX_IN_BROWSER, read_survey
 
 EXAMPLE = "sfumato local serve age.toml --database reports.db"
 
@@ -51,6 +51,11 @@ def command(
             say(f"Dashboard: {address}/dashboard/{survey.name}" + ("" if token else f"#token={secret}"), indent=2)
             if survey.mechanism != "geometric":
                 note(f"{survey.name}: browsers add geometric noise alone; {survey.mechanism} reports need a program.")
+            elif survey.epsilon > MAX_IN_BROWSER:
+                note(
+                    f"{survey.name}: epsilon is {float(survey.epsilon):g}; no browser will answer, since each sends "
+                    f"reports worth {MAX_IN_BROWSER} in all."
+                )
         if host not in ("127.0.0.1", "::1", "localhost"):
             note("Others can reach this address: put a proxy that speaks HTTPS in front of it.")
         if not token:

@@ -3,17 +3,15 @@
 //   import { answer } from "./answer.js";
 //   const sent = await answer(survey, 37, { address: "https://collector.example/api/surveys/age/reports" });
 //
-// Fresh noise for every answer would average away; so the report and its id are kept in localStorage, and later
-// answers, whatever they are, send that report again. The true value is neither stored nor sent.
+// Fresh noise for every answer would average away; so the report and its id are kept (memory.js), and later answers,
+// whatever they are, send that report again. The true value is neither stored nor sent.
 
-import { makeMechanism, parseEpsilon } from "./perturb.js";
+import { AnswerError, FORGETFUL, keep, recall } from "./memory.js";
+import { makeMechanism } from "./perturb.js";
 
 const ID_BYTES = 16;
 // Milliseconds in which a write arrives in tabs that other processes run; with a lock or without, they see it late.
 const SETTLING = 150;
-
-// What may be told to whoever answers, as it stands.
-export class AnswerError extends Error {}
 
 export const sizeOf = (survey) => (survey.max - survey.min) / survey.step + 1;
 
@@ -41,23 +39,7 @@ export async function answer(survey, value, { address, storage } = {}) {
 
 // The remembered report, sent once more; null if there is none.
 export async function sendAgain(survey, { address, storage } = {}) {
-  return remembered(survey, storage) && once(survey, { address, storage }, () => null);
-}
-
-// The report that this browser keeps for a survey, or null.
-export function remembered(survey, storage) {
-  const text = remembering(storage, (memory) => memory.getItem(keyOf(survey)));
-  if (text === null) return null;
-  try {
-    const { id, value, delivered } = JSON.parse(text);
-    if (typeof id === "string" && Number.isSafeInteger(value)) return { id, value, delivered: delivered === true };
-  } catch { /* told below */ }
-  throw new AnswerError("What this browser remembers of your report cannot be read, and a second report would weaken your protection. Nothing was sent.");
-}
-
-// The name, the axis and the noise; ε in lowest terms, however it is spelled.
-export function keyOf({ name, min, max, step, mechanism, epsilon }) {
-  return ["sfumato", name, min, max, step, mechanism, parseEpsilon(epsilon).join("/")].join(":");
+  return recall(survey, storage) && once(survey, { address, storage }, () => null);
 }
 
 // What a value between two answers is rounded to: the nearer one, or either if it is in the middle.
@@ -74,44 +56,30 @@ function makeId() {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-// Only one tab at a time draws, remembers and sends, where the browser has locks.
 async function once(survey, { address, storage }, draw) {
-  const locks = globalThis.navigator?.locks;
-  const task = async () => {
-    const report = await drawnOnce(survey, storage, draw);
-    const problem = await delivered(address ?? `/api/surveys/${survey.name}/reports`, report);
-    const found = { ...report, delivered: report.delivered || !problem };
-    try {
-      if (found.delivered !== report.delivered) write(survey, storage, found);
-    } catch { /* the report is remembered already; without this note it is merely sent once more */ }
-    return { ...found, problem };
-  };
-  return locks ? locks.request(keyOf(survey), task) : task();
+  const report = await alone(() => drawnOnce(survey, storage, draw));
+  const problem = await delivered(address ?? `/api/surveys/${survey.name}/reports`, report);
+  const found = { ...report, delivered: report.delivered || !problem };
+  try {
+    if (found.delivered !== report.delivered) keep(survey, storage, found);
+  } catch { /* the report is remembered already; without this note it is merely sent once more */ }
+  return { ...found, problem };
 }
 
-// What is remembered wins over what was just drawn, also if another tab wrote it in between.
+// Only one tab of a site at a time draws and remembers, where the browser has locks: all surveys share a cap.
+const alone = (task) => globalThis.navigator?.locks?.request("sfumato", task) ?? task();
+
+// What is remembered wins over what was just drawn, also if another tab wrote it in between; and what another tab
+// wrote counts, whichever survey it is for.
 async function drawnOnce(survey, storage, draw) {
-  const known = remembered(survey, storage);
+  const known = recall(survey, storage);
   if (known) return known;
-  write(survey, storage, draw());
+  keep(survey, storage, draw());
   await new Promise((done) => setTimeout(done, SETTLING));
-  const kept = remembered(survey, storage);
+  const kept = recall(survey, storage);
   if (!kept) throw new AnswerError(FORGETFUL);
   return kept;
 }
-
-const FORGETFUL = "This browser does not let the page remember your report, and answering twice with fresh noise would weaken your protection. Nothing was sent.";
-
-function remembering(storage, work) {
-  try {
-    return work(storage ?? globalThis.localStorage);
-  } catch {
-    throw new AnswerError(FORGETFUL);
-  }
-}
-
-const write = (survey, storage, { id, value, delivered }) =>
-  remembering(storage, (memory) => memory.setItem(keyOf(survey), JSON.stringify({ id, value, delivered })));
 
 // Sends a report; null, or a sentence that says why it was not taken.
 async function delivered(address, { id, value }) {

@@ -1,7 +1,8 @@
 // The participant's page: asks, shows what the noise does, sends the noisy number and says what was sent.
 
-import { answer, AnswerError, capitalize, codeOf, rangeOf, refusal, remembered, sendAgain, sizeOf } from "./answer.js";
+import { answer, capitalize, codeOf, rangeOf, refusal, sendAgain, sizeOf } from "./answer.js";
 import { bars, frame, make, redrawOnResize, shape, whole, write } from "./chart.js";
+import { AnswerError, CAP, recall, spent } from "./memory.js";
 import { chances, protection } from "./noise.js";
 import { element, say, spellEpsilon, surveyName } from "./page.js";
 
@@ -28,7 +29,7 @@ function begin(found) {
   element("question").textContent = survey.question;
   element("claim").textContent = `${capitalize(survey.claim)}.`;
   element("epsilon").textContent = spellEpsilon(survey);
-  recall();
+  const may = tellEarlier();
   if (survey.mechanism !== "geometric") {
     say("This survey cannot be answered in a browser: it asks for a kind of noise that this page does not make.");
     return;
@@ -36,7 +37,7 @@ function begin(found) {
   element("about").hidden = false;
   element("protection").textContent = protection(survey);
   if (!survey.open) say("This survey is closed. It takes no more answers, and nothing is sent from this page.");
-  else offer();
+  else if (may) offer();
 }
 
 function offer() {
@@ -70,6 +71,7 @@ async function send(work) {
     const report = await work();
     justSent = report.delivered ? report.value : null;
     tell(report);
+    tellSpent();
     draw();
   } catch (error) {
     if (!(error instanceof AnswerError)) throw error;
@@ -81,14 +83,22 @@ async function send(work) {
   }
 }
 
-function recall() {
+// What was sent before; whether this survey may be answered.
+function tellEarlier() {
   try {
-    const report = remembered(survey);
+    tellSpent();
+    const report = recall(survey);
     if (report) tell({ ...report, earlier: true });
+    return true;
   } catch (error) {
     if (!(error instanceof AnswerError)) throw error;
     say(error.message);
+    return false;
   }
+}
+
+function tellSpent() {
+  element("spent").textContent = `ε = ${CAP} in all; so far they are worth ε = ${whole.format(spent())}`;
 }
 
 // What was sent, or waits to be.

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -24,17 +25,19 @@ from sfumato.trials.frontier import STORE_NAME
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from sfumato.trials.document import FrontierDocument
+
     from .conftest import Outcome, Run
 
 REPORT = ["frontier.csv", "frontier.json", "frontier.png", "frontier.svg", "report.html"]
 WRITTEN = sorted([*REPORT, "measures.json", "release", "trials.jsonl"])
 
 
-def quick_report(document: dict[str, Any], folder: Path) -> list[Path]:
+def quick_report(document: FrontierDocument, folder: Path) -> list[Path]:
     """The files of a report without the drawing."""
     folder.mkdir(exist_ok=True)
     for name in REPORT:
-        (folder / name).write_text(json.dumps(document["recommendation"]))
+        (folder / name).write_text(json.dumps(asdict(document)["recommendation"]))
     return [folder / name for name in REPORT]
 
 

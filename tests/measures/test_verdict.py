@@ -43,7 +43,7 @@ def test_these_measures_tell_good_from_bad() -> None:
 @given(found=references(), values=st.lists(st.floats(0, 3), min_size=2, max_size=6))
 def test_a_worse_value_never_gets_a_better_grade(name: str, found: References, values: list[float]) -> None:
     worse_last = sorted(values, reverse=MEASURES[name].direction == "higher")
-    grades = [GRADES.index(judge(name, value, found).grade) for value in worse_last]
+    grades = [GRADES.index(judge(name, value, found).verdict) for value in worse_last]
     assert grades == sorted(grades)
 
 
@@ -51,8 +51,8 @@ def test_a_worse_value_never_gets_a_better_grade(name: str, found: References, v
 @given(found=references())
 def test_the_best_value_is_good_and_a_terrible_one_is_poor(name: str, found: References) -> None:
     best, worst = (1e6, 0.0) if MEASURES[name].direction == "higher" else (0.0, 1e6)
-    assert judge(name, best, found).grade == "good"
-    assert judge(name, worst, found).grade == "poor"
+    assert judge(name, best, found).verdict == "good"
+    assert judge(name, worst, found).verdict == "poor"
 
 
 def test_a_verdict_holds_its_measure_value_and_sentence() -> None:
@@ -60,10 +60,10 @@ def test_a_verdict_holds_its_measure_value_and_sentence() -> None:
     ends = {"u_loss": 0.04, "query_error": 0.8}
     found = References(overall=np.full(4, 7), original={"breach": 1.5}, suppressed=ends)
     whole = math.log(1 / 0.625) / 2 + (0.25 * math.log(0.25 / 0.625) + 0.75 * math.log(2)) / 2
-    spec = judge("p_loss", whole / 4, found).spec()
-    assert (spec["measure"], spec["value"], spec["verdict"]) == ("p_loss", whole / 4, "good")
-    assert f"at least {whole:.3f} on this table" in spec["sentence"]
-    assert "at 25% of that" in spec["sentence"]
+    judged = judge("p_loss", whole / 4, found)
+    assert (judged.measure, judged.value, judged.verdict) == ("p_loss", whole / 4, "good")
+    assert f"at least {whole:.3f} on this table" in judged.sentence
+    assert "at 25% of that" in judged.sentence
     assert "changes by +50%" in judge("breach", 0.5, found).sentence
     assert "it would change by +150%" in judge("breach", 0.5, found).sentence
     assert "right 25.0% of the time; the release raises that to 40.0%" in judge("guessed_right", 0.4, found).sentence

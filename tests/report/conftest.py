@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .document import frontier_document
+from .document import frontier_document, typed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,8 +17,9 @@ def page_of(document: dict[str, Any]) -> str:
     from sfumato.report.frontier.chart import frontier_chart
     from sfumato.report.frontier.page import page
 
-    chart = frontier_chart(document, *document["default_pair"])
-    return page(document, chart, draw_svg(chart))
+    made = typed(document)
+    chart = frontier_chart(made, *made.default_pair)
+    return page(made, chart, draw_svg(chart))
 
 
 @pytest.fixture
@@ -37,5 +38,5 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from sfumato.report.frontier.page import write
 
     path = tmp_path_factory.mktemp("report") / "new" / "folder"
-    write(frontier_document(), path)
+    write(typed(frontier_document()), path)
     return path

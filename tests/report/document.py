@@ -11,6 +11,9 @@ from itertools import product
 from random import Random
 from typing import Any
 
+from sfumato.measures.measurement import Mark, Verdict
+from sfumato.trials.document import FrontierDocument, MeasureEntry, RecommendationEntry, TableEntry, TrialEntry
+
 NASTY = """</script><b>&"'<img src=x onerror="window.harmed=1"><!--<script>window.harmed=2</script>{{7*7}}"""
 
 SHARES = [
@@ -147,6 +150,7 @@ def frontier_document(*, nasty: bool = False, refine: int = 1) -> dict[str, Any]
             "unique_share": 0.83,
             "from_data": {"age": ["min", "max"], "district": ["values"]},
         },
+        "pilot": None,
         "measures": MEASURES,
         "default_pair": ["p_loss", "u_loss"],
         "trials": trials,
@@ -159,6 +163,23 @@ def frontier_document(*, nasty: bool = False, refine: int = 1) -> dict[str, Any]
     }
     document["recommendation"] = recommendation(document)
     return document
+
+
+def typed(document: dict[str, Any]) -> FrontierDocument:
+    """The document that has these plain values."""
+    measures = {
+        name: MeasureEntry(**about | {"scale": [Mark(**mark) for mark in about["scale"]]})
+        for name, about in document["measures"].items()
+    }
+    chosen = document["recommendation"]
+    figures = [Verdict(**figure) for figure in chosen["figures"]] if chosen else []
+    parts = {
+        "table": TableEntry(**document["table"]),
+        "measures": measures,
+        "trials": [TrialEntry(**trial) for trial in document["trials"]],
+        "recommendation": RecommendationEntry(**chosen | {"figures": figures}) if chosen else None,
+    }
+    return FrontierDocument(**document | parts)
 
 
 def settings(refine: int) -> list[tuple[str, str, float, str]]:

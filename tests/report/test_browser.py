@@ -12,7 +12,7 @@ from sfumato.report.frontier.points import axes, pair_rows
 
 from .browser import Browser, needs_browser
 from .conftest import page_of
-from .document import frontier_document
+from .document import frontier_document, typed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -120,7 +120,7 @@ def test_the_browser_itself_refuses_to_load_or_run_anything_else(page: Browser) 
 
 def test_other_measures_move_the_points_the_titles_and_the_line(page: Browser) -> None:
     document = frontier_document()
-    about = axes(document)
+    about = axes(typed(document))
     assert axis_titles(page) == [about["p_loss"]["title"], about["u_loss"]["title"]]
     assert efficient_vertices(page) == len(document["efficient"]["p_loss|u_loss"]) == 10
     before = page.evaluate("document.querySelector('#chart .efficient_marks path').getAttribute('d')")
@@ -145,8 +145,8 @@ def test_browser_and_files_draw_the_same_chart(page: Browser, pair: tuple[str, s
     document = frontier_document()
     choose(page, *pair)
     spec = page.evaluate("document.querySelector('#chart').drawnSpec")
-    ours = json.loads(json.dumps(frontier_chart(document, *pair).to_dict()))
-    assert spec["datasets"]["trials"] == json.loads(json.dumps(pair_rows(document, *pair)))
+    ours = json.loads(json.dumps(frontier_chart(typed(document), *pair).to_dict()))
+    assert spec["datasets"]["trials"] == json.loads(json.dumps(pair_rows(typed(document), *pair)))
     assert spec["datasets"] == ours["datasets"]
     assert spec["layer"] == ours["layer"]
     assert spec["params"] == ours["params"]

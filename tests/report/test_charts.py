@@ -12,7 +12,7 @@ from sfumato.errors import ParameterError
 from sfumato.report.charts import PALETTE, draw_png, draw_svg
 from sfumato.report.frontier.chart import frontier_chart
 
-from .document import frontier_document
+from .document import frontier_document, typed
 
 SVG = "{http://www.w3.org/2000/svg}"
 TEXT = f"{SVG}text"
@@ -23,7 +23,7 @@ def layer(spec: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def test_every_layer_is_on_the_same_axes(document: dict[str, Any]) -> None:
-    spec = frontier_chart(document, "breach", "query_error").to_dict()
+    spec = frontier_chart(typed(document), "breach", "query_error").to_dict()
     for axis, title in (
         ("x", "Breach increase (ratio), lower is better"),
         ("y", "Median query error (relative error), lower is better"),
@@ -34,7 +34,7 @@ def test_every_layer_is_on_the_same_axes(document: dict[str, Any]) -> None:
 
 
 def test_series_have_their_own_colours_and_ends_are_ink(document: dict[str, Any]) -> None:
-    scale = layer(frontier_chart(document, "p_loss", "u_loss").to_dict(), "trials")["encoding"]["color"]["scale"]
+    scale = layer(frontier_chart(typed(document), "p_loss", "u_loss").to_dict(), "trials")["encoding"]["color"]["scale"]
     colours = dict(zip(scale["domain"], scale["range"], strict=True))
     assert list(colours) == [
         "end points",
@@ -51,17 +51,17 @@ def test_series_have_their_own_colours_and_ends_are_ink(document: dict[str, Any]
 def test_more_series_than_colours_can_be_drawn(document: dict[str, Any]) -> None:
     for number, trial in enumerate(document["trials"]):
         trial["series"] = f"series {number}"
-    scale = layer(frontier_chart(document, "p_loss", "u_loss").to_dict(), "trials")["encoding"]["color"]["scale"]
+    scale = layer(frontier_chart(typed(document), "p_loss", "u_loss").to_dict(), "trials")["encoding"]["color"]["scale"]
     assert len(scale["range"]) == len(scale["domain"]) == len(document["trials"])
 
 
 def test_measures_of_the_wrong_family_are_refused(document: dict[str, Any]) -> None:
     with pytest.raises(ParameterError, match="not a utility measure"):
-        frontier_chart(document, "p_loss", "breach")
+        frontier_chart(typed(document), "p_loss", "breach")
 
 
 def test_files_are_a_picture_and_a_drawing() -> None:
-    chart = frontier_chart(frontier_document(nasty=True), "p_loss", "u_loss")
+    chart = frontier_chart(typed(frontier_document(nasty=True)), "p_loss", "u_loss")
     head = draw_png(chart)[:24]
     width, height = struct.unpack(">II", head[16:24])
     assert head[:8] == b"\x89PNG\r\n\x1a\n"

@@ -13,7 +13,7 @@ import pytest
 
 from sfumato.report.frontier.page import trial_table, write
 
-from .document import frontier_document
+from .document import frontier_document, typed
 
 NAMES = {"report.html", "frontier.json", "frontier.csv", "frontier.png", "frontier.svg"}
 
@@ -63,7 +63,7 @@ def test_the_table_has_a_line_for_each_trial(folder: Path) -> None:
 def test_awkward_text_survives_the_table() -> None:
     document = frontier_document(nasty=True)
     document["trials"][3]["label"] = 'a, "quoted"\nlabel'
-    lines = list(csv.DictReader(trial_table(document).splitlines(keepends=True)))
+    lines = list(csv.DictReader(trial_table(typed(document)).splitlines(keepends=True)))
     assert lines[3]["label"] == 'a, "quoted"\nlabel'
     assert [line["claim"] for line in lines] == [trial["claim"] for trial in document["trials"]]
 
@@ -71,7 +71,7 @@ def test_awkward_text_survives_the_table() -> None:
 def test_nothing_is_written_when_something_cannot_be_drawn(tmp_path: Path, document: dict[str, Any]) -> None:
     document["trials"][0]["measures"]["p_loss"] = float("inf")
     with pytest.raises(ValueError, match="JSON"):
-        write(document, tmp_path / "out")
+        write(typed(document), tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
@@ -87,7 +87,7 @@ def test_a_failed_rename_leaves_the_old_file_and_no_rest(
     monkeypatch.setattr(page, "draw_svg", lambda chart: "drawing")
     monkeypatch.setattr(placing.os, "replace", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
     with pytest.raises(OSError, match="disk full"):
-        write(document, tmp_path)
+        write(typed(document), tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
     assert (tmp_path / "report.html").read_text() == "old"
 

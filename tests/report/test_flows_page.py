@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import struct
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
@@ -21,8 +22,8 @@ from sfumato.report.charts import draw_svg
 from sfumato.report.flows.charts import RUN_COLOURS, bins_chart, figure_chart, run_colours
 from sfumato.report.flows.page import charts, page, write
 from sfumato.report.flows.sweep import format_delta, option_colours, sweep_chart
-from sfumato.trials.document import Document, to_json
-from sfumato.trials.flows.comparison import Run, flows_document
+from sfumato.trials.document import to_json
+from sfumato.trials.flows.comparison import FlowsDocument, Run, flows_document
 
 from .browser import NAMES, Browser, chromium
 from .document import NASTY
@@ -52,7 +53,7 @@ def evaluation(share: float, seed: int, **more: Any) -> Evaluation:
     return evaluate(*(Flows.of_pairs(places, people, origins, ones) for origins in (homes, synthetic)), regions="tract")
 
 
-def made(nasty: bool = False) -> Document:
+def made(nasty: bool = False) -> FlowsDocument:
     label = NASTY if nasty else ""
     runs = [
         Run(
@@ -72,18 +73,18 @@ def made(nasty: bool = False) -> Document:
     )
 
 
-def page_of(document: Document) -> str:
+def page_of(document: FlowsDocument) -> str:
     drawn = charts(document)
     return page(document, drawn, {name: draw_svg(chart) for name, chart in drawn.items()})
 
 
 @pytest.fixture(scope="module")
-def full() -> Document:
+def full() -> FlowsDocument:
     return made()
 
 
 @pytest.fixture(scope="module")
-def text(full: Document) -> str:
+def text(full: FlowsDocument) -> str:
     return page_of(full)
 
 
@@ -93,7 +94,7 @@ def outline(text: str) -> Outline:
 
 
 @pytest.fixture(scope="module")
-def folder(full: Document, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(full: FlowsDocument, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("evaluation") / "new"
     write(full, path, evaluation(0.5, 1).csv())
     return path
@@ -136,88 +137,88 @@ def test_sections_come_in_their_order(outline: Outline) -> None:
     assert places == sorted(places)
 
 
-def test_there_is_a_place_a_chart_and_a_drawing_for_each(full: Document, outline: Outline) -> None:
+def test_there_is_a_place_a_chart_and_a_drawing_for_each(full: FlowsDocument, outline: Outline) -> None:
     places = [found["data-chart"] for found in outline.all("div", **{"class": "chart"})]
     assert places == list(json.loads(outline.scripts["charts"])) == list(charts(full))
     assert places[:4] == ["figure-1", "figure-2", "figure-3", "figure-4"]
-    assert places[-4:] == [f"sweep-{name}" for name in full["sweep"]]
+    assert places[-4:] == [f"sweep-{name}" for name in full.sweep]
     assert len(outline.all("img")) == len(places) == 11
 
 
-def test_figures_are_told_in_words(full: Document, outline: Outline) -> None:
-    counts = full["runs"][5]["evaluation"]["counts"]
+def test_figures_are_told_in_words(full: FlowsDocument, outline: Outline) -> None:
+    counts = full.runs[5].evaluation.counts
     assert "Figure 4. radius 20 miles, ε = 4.6, short commutes" in outline.text
-    assert f"{counts['compared']['short']} destinations; the lines join the means of all of them" in outline.text
-    assert counts["left_out"]["short"] > 1
-    assert f"{counts['left_out']['short']} more are left out: no short commute in the original or" in outline.text
+    assert f"{counts.compared['short']} destinations; the lines join the means of all of them" in outline.text
+    assert counts.left_out["short"] > 1
+    assert f"{counts.left_out['short']} more are left out: no short commute in the original or" in outline.text
 
 
-def test_the_best_option_of_each_promise_is_marked(full: Document, outline: Outline, text: str) -> None:
+def test_the_best_option_of_each_promise_is_marked(full: FlowsDocument, outline: Outline, text: str) -> None:
     table = text.split('id="options"')[1].split("</table>")[0]
     assert table.count("the paper’s setting") == 1
     groups = table.split("rowgroup")[1:]
     titles = [group.split(">")[1].split("<")[0] for group in groups]
     assert titles == ["ε = 1, δ = 1e−5", "ε = 2, δ = 1e−5", "ε = 4.6, δ = 1e−5"]
-    for group, pair in zip(groups, zip(full["runs"][:3], full["runs"][3:], strict=True), strict=True):
+    for group, pair in zip(groups, zip(full.runs[:3], full.runs[3:], strict=True), strict=True):
         whole, radius = (row.count('class="number best"') for row in group.split("<tr>")[1:3])
-        measures = ["distance_error", *full["sweep"]]
-        better = [max if full["measures"][name]["direction"] == "higher" else min for name in measures]
-        best = [pick(run["measures"][name] for run in pair) for name, pick in zip(measures, better, strict=True)]
-        wins = [sum(run["measures"][name] == top for name, top in zip(measures, best, strict=True)) for run in pair]
+        measures = ["distance_error", *full.sweep]
+        better = [max if full.measures[name].direction == "higher" else min for name in measures]
+        best = [pick(run.measures[name] for run in pair) for name, pick in zip(measures, better, strict=True)]
+        wins = [sum(run.measures[name] == top for name, top in zip(measures, best, strict=True)) for run in pair]
         assert [whole, radius] == wins
         assert sum(wins) == len(measures)
 
 
-def test_every_measure_is_explained_with_its_values(full: Document, outline: Outline) -> None:
-    for measure in full["measures"].values():
-        assert " ".join(measure["sentence"].split()) in outline.text
-    part = full["runs"][5]["measures"]["common_part_tract"]
+def test_every_measure_is_explained_with_its_values(full: FlowsDocument, outline: Outline) -> None:
+    for measure in full.measures.values():
+        assert " ".join(measure.sentence.split()) in outline.text
+    part = full.runs[5].measures["common_part_tract"]
     assert f"{part:.1%}" in outline.text.split("All measures")[-1]
 
 
-def test_figure_charts_hold_both_sides_of_every_destination(full: Document) -> None:
-    figure = full["figures"][2]
+def test_figure_charts_hold_both_sides_of_every_destination(full: FlowsDocument) -> None:
+    figure = full.figures[2]
     spec = figure_chart(full, figure).to_dict()
     rows = rows_of(spec, "destinations")
-    assert [row["original"] for row in rows] == figure["points"]["original"]
-    assert [row["synthetic"] for row in rows] == figure["points"]["synthetic"]
+    assert [row["original"] for row in rows] == figure.points["original"]
+    assert [row["synthetic"] for row in rows] == figure.points["synthetic"]
     layer = spec["layer"][0]
     assert layer["encoding"]["x"]["scale"]["type"] == "log"
-    assert layer["encoding"]["color"]["scale"]["range"][1] == run_colours(full)[figure["run"]] == RUN_COLOURS[1]
-    first = figure_chart(full, full["figures"][0]).to_dict()["layer"][0]["encoding"]
+    assert layer["encoding"]["color"]["scale"]["range"][1] == run_colours(full)[figure.run] == RUN_COLOURS[1]
+    first = figure_chart(full, full.figures[0]).to_dict()["layer"][0]["encoding"]
     assert first["y"]["scale"] == layer["encoding"]["y"]["scale"]
-    assert first["y"]["scale"]["domain"][1] >= max(figure["points"]["synthetic"])
+    assert first["y"]["scale"]["domain"][1] >= max(figure.points["synthetic"])
 
 
-def test_bars_have_the_area_of_their_share(full: Document) -> None:
+def test_bars_have_the_area_of_their_share(full: FlowsDocument) -> None:
     rows = rows_of(bins_chart(full).to_dict(), "bins")
     assert sum(row["height"] * (row["end"] - row["start"]) for row in rows) == pytest.approx(1)
-    original = full["runs"][0]["evaluation"]["bins"]["original"]
+    original = full.runs[0].evaluation.bins["original"]
     assert rows[3]["height"] == pytest.approx(original[3] / sum(original))
     assert rows[7]["height"] == pytest.approx(original[7] / sum(original) / 2)
     assert (rows[7]["bin"], rows[7]["share_0"]) == ("8–10", f"{original[7] / sum(original):.2%}")
 
 
-def test_a_distance_beyond_the_last_bin_is_drawn(full: Document) -> None:
+def test_a_distance_beyond_the_last_bin_is_drawn(full: FlowsDocument) -> None:
     far = copy.deepcopy(full)
-    far["runs"][2]["evaluation"]["bins"]["synthetic"][-1] = 1
+    far.runs[2].evaluation.bins["synthetic"][-1] = 1
     assert [rows_of(bins_chart(far).to_dict(), "bins")[-1][name] for name in ("bin", "end")] == ["200 or more", 300]
 
 
-def test_sweeps_join_runs_over_epsilon(full: Document) -> None:
+def test_sweeps_join_runs_over_epsilon(full: FlowsDocument) -> None:
     spec = sweep_chart(full, "short_error").to_dict()
     rows = rows_of(spec, "runs")
     for field in ("label", "epsilon", "options"):
-        assert [row[field] for row in rows] == [run[field] for run in full["runs"]]
+        assert [row[field] for row in rows] == [getattr(run, field) for run in full.runs]
     assert [row["paper"] for row in rows].count(True) == 1
-    low, high = full["runs"][1]["intervals"]["short_error"]
+    low, high = full.runs[1].intervals["short_error"]
     assert (rows[1]["low"], rows[1]["high"], rows[0]["low"]) == (low, high, None)
     assert option_colours(full) == {"whole state": RUN_COLOURS[0], "radius 20 miles": RUN_COLOURS[1]}
 
 
-def test_options_that_are_not_drawn_get_other_colours(full: Document) -> None:
-    third = full["runs"][0] | {"label": "third", "options": "third"}
-    more = full | {"runs": [third, *full["runs"]]}
+def test_options_that_are_not_drawn_get_other_colours(full: FlowsDocument) -> None:
+    third = replace(full.runs[0], label="third", options="third")
+    more = replace(full, runs=[third, *full.runs])
     colours = option_colours(more)
     assert len(set(colours.values())) == 3
     assert colours["radius 20 miles"] == RUN_COLOURS[1]
@@ -247,8 +248,8 @@ def test_one_run_without_a_promise_can_be_shown() -> None:
         assert absent not in found.text
 
 
-def test_a_document_without_figures_still_has_its_measures(full: Document) -> None:
-    bare = full | {"drawn": [], "figures": []}
+def test_a_document_without_figures_still_has_its_measures(full: FlowsDocument) -> None:
+    bare = replace(full, drawn=[], figures=[])
     found = Outline(page_of(bare))
     assert "Average distance of each destination" not in found.text
     assert "whole state, ε = 1" in found.text.split("All measures")[-1]
@@ -279,7 +280,7 @@ def test_nasty_labels_are_shown_and_do_nothing(nasty: str) -> None:
     assert found.all("img", onerror="window.harmed=1") == []
 
 
-def test_a_folder_holds_the_report_and_nothing_else(folder: Path, full: Document) -> None:
+def test_a_folder_holds_the_report_and_nothing_else(folder: Path, full: FlowsDocument) -> None:
     pictures = {f"figure-{n}.{kind}" for n in range(1, 5) for kind in ("png", "svg")}
     assert {path.name for path in folder.iterdir()} == {"report.html", "evaluation.json", "evaluation.csv"} | pictures
     assert json.loads((folder / "evaluation.json").read_text(encoding="utf-8")) == json.loads(to_json(full))
@@ -295,10 +296,10 @@ def test_a_folder_holds_the_report_and_nothing_else(folder: Path, full: Document
         assert f"Figure {number}." in written
 
 
-def test_figures_of_an_earlier_evaluation_do_not_stay(tmp_path: Path, full: Document) -> None:
+def test_figures_of_an_earlier_evaluation_do_not_stay(tmp_path: Path, full: FlowsDocument) -> None:
     for name in ("figure-3.png", "figure-4.svg", "notes.txt"):
         (tmp_path / name).write_text("mine")
-    write(full | {"drawn": [], "figures": []}, tmp_path, "")
+    write(replace(full, drawn=[], figures=[]), tmp_path, "")
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "evaluation.csv",
         "evaluation.json",
@@ -307,7 +308,7 @@ def test_figures_of_an_earlier_evaluation_do_not_stay(tmp_path: Path, full: Docu
     ]
 
 
-def test_a_release_folder_is_refused(tmp_path: Path, full: Document) -> None:
+def test_a_release_folder_is_refused(tmp_path: Path, full: FlowsDocument) -> None:
     (tmp_path / DESCRIPTION).write_text("{}")
     with pytest.raises(ReleaseError, match="for the publisher's eyes only"):
         write(full, tmp_path / "out", "")
@@ -359,7 +360,7 @@ def test_paper_keeps_the_banner_and_cuts_nothing_off(browser: Browser, folder: P
 
 
 @pytest.mark.browser
-def test_a_destination_tells_its_figures(browser: Browser, folder: Path, full: Document) -> None:
+def test_a_destination_tells_its_figures(browser: Browser, folder: Path, full: FlowsDocument) -> None:
     shown = opened(browser, folder / "report.html")
     x, y = shown.evaluate("""(() => {
         const item = document.querySelector('[data-chart=figure-1] .destinations_marks path:last-child');
@@ -371,7 +372,7 @@ def test_a_destination_tells_its_figures(browser: Browser, folder: Path, full: D
         shown.call("Input.dispatchMouseEvent", type="mouseMoved", x=x + step, y=y)
     shown.wait("document.querySelector('#vg-tooltip-element.visible')")
     told = shown.evaluate("document.querySelector('#vg-tooltip-element').textContent")
-    points = full["figures"][0]["points"]
+    points = full.figures[0].points
     assert points["destination"][-1] in told
     assert f"Workers{points['people'][-1]:,}" in told
     assert f"Original, miles{points['original'][-1]:.2f}" in told

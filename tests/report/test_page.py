@@ -11,9 +11,10 @@ import pytest
 
 from sfumato.report.frontier.page import format_limit, format_range
 from sfumato.report.shell import format_moment
+from sfumato.trials.document import MeasureEntry
 
 from .conftest import page_of
-from .document import NASTY, frontier_document
+from .document import NASTY, frontier_document, typed
 
 
 class Outline(HTMLParser):
@@ -190,14 +191,14 @@ def test_a_document_with_little_in_it_can_be_shown() -> None:
 
 
 def test_limits_are_worded_with_their_unit() -> None:
-    measures = frontier_document()["measures"]
+    measures = typed(frontier_document()).measures
     assert format_limit(measures["breach"], 0.5) == "breach increase at most 0.5 ratio"
     assert format_limit(measures["empirical_privacy"], 0.3) == "empirical privacy at most 30%"
 
 
 def test_ranges_and_moments_in_words() -> None:
     def words(*ends: float | None) -> str:
-        return format_range({"unit": "rows", "range": ends})
+        return format_range(MeasureEntry("", "lower", "rows", "shape", "", ends, ()))
 
     assert words(1, None) == "1 or more"
     assert words(-1, 2.5) == "−1 to 2.5"

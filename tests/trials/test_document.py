@@ -23,6 +23,7 @@ TOP = {
     "sfumato",
     "created",
     "table",
+    "pilot",
     "measures",
     "default_pair",
     "trials",

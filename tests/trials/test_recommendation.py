@@ -160,8 +160,8 @@ def test_a_recommendation_keeps_the_limits_and_is_not_dominated(
 
 
 def words(recommendation: Recommendation) -> str:
-    spec = recommendation.spec()
-    return " ".join([*spec["why"], *spec["recipient"], *spec["adversary"]])
+    entry = recommendation.entry()
+    return " ".join([*entry.why, *entry.recipient, *entry.adversary])
 
 
 def test_the_sentences_hold_the_numbers() -> None:
@@ -228,14 +228,12 @@ def test_a_limit_must_be_a_number(name: str) -> None:
 
 
 def test_every_judged_measure_has_a_verdict() -> None:
-    spec = FRONT.recommend().spec()
-    assert [figure["measure"] for figure in spec["figures"]] == [
-        name for name, measure in MEASURES.items() if measure.judge
-    ]
-    for figure in spec["figures"]:
-        assert figure["value"] == FRONT.recommend().trial.measures[figure["measure"]]
-        assert figure["verdict"] in ("good", "fair", "poor")
-        assert figure["sentence"].endswith(".")
+    entry = FRONT.recommend().entry()
+    assert [figure.measure for figure in entry.figures] == [name for name, measure in MEASURES.items() if measure.judge]
+    for figure in entry.figures:
+        assert figure.value == FRONT.recommend().trial.measures[figure.measure]
+        assert figure.verdict in ("good", "fair", "poor")
+        assert figure.sentence.endswith(".")
 
 
 @pytest.fixture(scope="module")

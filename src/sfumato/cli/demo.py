@@ -62,9 +62,9 @@ def _tell(study: Study, frontier: Frontier) -> None:
     say(f"   {alone:.0%} of them are alone with their {quasi}: who knows these finds their condition in the table.")
     say(f"2. {len(frontier.trials)} ways to publish the table were tried, attacked and used.")
     say(f"3. {recommendation.trial.method.label} is recommended, {recommendation.rule}:")
-    for verdict in recommendation.verdicts:
-        title = frontier.measures[verdict.measure].title
-        say(f"{verdict.grade}  {title}. {verdict.sentence}", indent=5)
+    for judged in recommendation.verdicts:
+        title = frontier.measures[judged.measure].title
+        say(f"{judged.verdict}  {title}. {judged.sentence}", indent=5)
     ledger = Ledger(study.folder / "ledger.sqlite")
     charged = charge(study.publish(recommendation, ledger), ledger)
     release = Release.load(study.release).verified()

@@ -1,5 +1,6 @@
 """`sfumato frontier`: try every method, and recommend what to publish."""
 
+from dataclasses import asdict
 from pathlib import Path
 
 from typer import Option
@@ -69,7 +70,7 @@ def command(
         claim = release.claim if release else chosen.claim
         about = {"label": chosen.label, "claim": claim.spec(), "sentence": claim.sentence()}
         written = {"files": list(map(str, files)), "release": str(study.release) if release else None}
-        print_json({**about, **recommendation.spec(), **written, "charge": charged})
+        print_json({**about, **asdict(recommendation.entry()), **written, "charge": charged})
     else:
         _show(recommendation)
         show_charge(charged)
@@ -105,7 +106,7 @@ def _show(recommendation: Recommendation) -> None:
     say(f"Claim: {recommendation.trial.method.claim.sentence()}.")
     heading("How good is it?")
     explained(
-        ((verdict.grade, MEASURES[verdict.measure].title, number(verdict.value)), verdict.sentence)
-        for verdict in recommendation.verdicts
+        ((judged.verdict, MEASURES[judged.measure].title, number(judged.value)), judged.sentence)
+        for judged in recommendation.verdicts
     )
     say()

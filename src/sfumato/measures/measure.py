@@ -31,7 +31,8 @@ class Measurements(dict[str, Measurement]):
         return "\n".join(f"{name}: {found}" for name, found in self.items())
 
     def _repr_html_(self) -> str:
-        rows = [(found.measure.title, found, found.measure.better) for found in self.values()]
+        better = {"lower": "lower is better", "higher": "higher is better", "none": ""}
+        rows = [(found.measure.title, found, better[found.measure.direction]) for found in self.values()]
         return html_table("Measured on the real data: for the publisher's eyes", rows, ("measure", "value", ""))
 
 

@@ -6,7 +6,7 @@ Verdicts compare a value with what the two end points of the same table reach.
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
 from math import inf, isfinite, nan
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,16 +40,12 @@ class Mark:
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """A value, a grade, and the sentence that explains the grade."""
+    """A value, whether it is good, and the sentence that explains why."""
 
     measure: str
     value: float
-    grade: Grade
+    verdict: Grade
     sentence: str
-
-    def spec(self) -> dict[str, Any]:
-        """The verdict as the report needs it."""
-        return {"measure": self.measure, "value": self.value, "verdict": self.grade, "sentence": self.sentence}
 
 
 Judge = Callable[[float, References], tuple[Grade, str]]
@@ -96,7 +92,7 @@ class Measure:
         if self.judge is None:
             return None
         grade, sentence = self.judge(value, references)
-        return Verdict(measure=self.name, value=value, grade=grade, sentence=sentence)
+        return Verdict(measure=self.name, value=value, verdict=grade, sentence=sentence)
 
     def marks(self, references: References) -> list[Mark]:
         """Values of the measure that a reader can hold on to."""
@@ -111,16 +107,6 @@ class Measure:
         highest = inf if self.highest is None else self.highest
         low, high = (min(max(end, self.lowest), highest) for end in interval)
         return low, high
-
-    @property
-    def better(self) -> str:
-        """Which direction is better, in words."""
-        return "" if self.direction == "none" else f"{self.direction} is better"
-
-    def spec(self) -> dict[str, Any]:
-        """What the measure means, as a document says it; an end of the range that is none is left open."""
-        about = {name: getattr(self, name) for name in ("title", "direction", "unit", "family", "sentence")}
-        return about | {"range": [self.lowest if isfinite(self.lowest) else None, self.highest]}
 
 
 @dataclass(frozen=True, kw_only=True)

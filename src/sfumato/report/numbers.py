@@ -3,12 +3,12 @@ something, and never more digits than help to compare.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Self
 
-from sfumato.trials.document import Document
+from sfumato.trials.document import MeasureEntry, Values
 
 HINTS = {"lower": "lower is better", "higher": "higher is better", "none": "no better direction"}
 MISSING = "–"
@@ -51,13 +51,9 @@ class NumberStyle:
         return f"{self.text(value)} ({self.interval(bounds)})" if bounds else self.text(value)
 
 
-def number_styles(document: Document) -> dict[str, NumberStyle]:
-    """The style of every measure, for the values that the trials or runs of a document have of it."""
-    found = [one["measures"] for one in document.get("trials") or document["runs"]]
-    return {
-        name: NumberStyle.of(about["unit"], [one.get(name) for one in found])
-        for name, about in document["measures"].items()
-    }
+def number_styles(measures: Mapping[str, MeasureEntry], found: Sequence[Values]) -> dict[str, NumberStyle]:
+    """The style of every measure, for the values that trials or runs have of it."""
+    return {name: NumberStyle.of(about.unit, [one.get(name) for one in found]) for name, about in measures.items()}
 
 
 def is_percent(unit: str) -> bool:

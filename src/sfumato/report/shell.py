@@ -59,7 +59,7 @@ def render_report(folder: str, document: Document, data: Mapping[str, Any], **vi
         charts=True,
         banner=BANNER,
         document=document,
-        created=format_moment(document["created"]),
+        created=format_moment(document.created),
         hints=HINTS,
         **views,
     )

@@ -3,11 +3,11 @@
 import os
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 import polars as pl
@@ -21,7 +21,7 @@ from sfumato.methods import METHODS, Method
 from sfumato.methods.base import Endpoint
 from sfumato.notebook import html_table
 from sfumato.release.envelope import refuse_inside_release
-from sfumato.trials.document import Document, measured, with_header
+from sfumato.trials.document import FrontierDocument, MeasureEntry, TableEntry, TrialEntry, finite
 from sfumato.trials.recommendation import Chooser, Recommendation
 from sfumato.trials.runner import run_trials
 from sfumato.trials.store import TrialStore
@@ -164,49 +164,45 @@ def frontier(
     )
 
 
-def frontier_document(frontier: Frontier, recommendation: Recommendation | None) -> Document:
-    """Everything measured; `efficient` has the efficient trials for every pair `privacy|utility` of measures."""
-    return with_header(
-        table=_table(frontier.table),
-        measures={
-            name: measure.spec() | {"scale": [asdict(mark) for mark in measure.marks(frontier.references)]}
-            for name, measure in frontier.measures.items()
-        },
+def frontier_document(frontier: Frontier, recommendation: Recommendation | None) -> FrontierDocument:
+    """The document of a frontier and of what is recommended."""
+    table, schema = frontier.table, frontier.table.schema
+    shares = (table.overall / table.n).tolist()
+    return FrontierDocument(
+        table=TableEntry(
+            name=schema.name,
+            rows=table.n,
+            quasi=[axis.name for axis in schema.quasi],
+            sensitive=schema.sensitive.name,
+            sensitive_shares=list(zip(schema.sensitive.labels, shares, strict=True)),
+            unique_share=float(np.count_nonzero(table.weights == 1) / table.n),
+            from_data=dict(schema.from_data),
+        ),
+        measures={name: MeasureEntry.of(one, one.marks(frontier.references)) for name, one in MEASURES.items()},
         default_pair=frontier.pair,
-        trials=[_trial(trial, frontier) for trial in frontier.trials],
+        trials=[_trial(trial) for trial in frontier.trials],
         refused=[{"label": trial.method.label, "reason": trial.refused} for trial in frontier.refused],
         efficient=_efficient(frontier),
-        recommendation=recommendation.spec() if recommendation else None,
+        recommendation=recommendation.entry() if recommendation else None,
     )
 
 
-def _table(table: Table) -> dict[str, Any]:
-    schema, shares = table.schema, (table.overall / table.n).tolist()
-    return {
-        "name": schema.name,
-        "rows": table.n,
-        "quasi": [axis.name for axis in schema.quasi],
-        "sensitive": schema.sensitive.name,
-        "sensitive_shares": list(zip(schema.sensitive.labels, shares, strict=True)),
-        "unique_share": float(np.count_nonzero(table.weights == 1) / table.n),
-        "from_data": dict(schema.from_data),
-    }
-
-
-def _trial(trial: Trial, frontier: Frontier) -> dict[str, Any]:
+def _trial(trial: Trial) -> TrialEntry:
     method = trial.method
-    return {
-        "id": trial.id,
-        "method": method.name,
-        "label": method.label,
-        "series": method.series,
-        "recoding": None if method.endpoint else method.claim.recoding,
-        "parameters": method.parameters(),
-        "claim": method.claim.sentence(),
-        "endpoint": method.endpoint is not None,
-        **measured(trial.measures, trial.intervals, frontier.measures),
-        "seconds": trial.seconds,
-    }
+    measures, intervals = finite(trial.measures, trial.intervals, MEASURES)
+    return TrialEntry(
+        id=trial.id,
+        method=method.name,
+        label=method.label,
+        series=method.series,
+        recoding=None if method.endpoint else method.claim.recoding,
+        parameters=method.parameters(),
+        claim=method.claim.sentence(),
+        endpoint=method.endpoint is not None,
+        measures=measures,
+        intervals=intervals,
+        seconds=trial.seconds,
+    )
 
 
 def _efficient(frontier: Frontier) -> dict[str, list[str]]:

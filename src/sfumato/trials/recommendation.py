@@ -7,7 +7,6 @@ more privacy starts to buy less utility than before) among releases that come no
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from sfumato.data import Table
 from sfumato.errors import UnsatisfiableError
@@ -16,6 +15,7 @@ from sfumato.measures.measurement import References, Verdict
 from sfumato.privacy.ledger import Ledger
 from sfumato.publish.publication import draw, publication_of, publish_to
 from sfumato.release import Release
+from sfumato.trials.document import RecommendationEntry
 from sfumato.trials.trial import Trial
 
 CHOSEN = ("its setting was chosen by comparing measures of the same rows",)
@@ -47,17 +47,17 @@ class Recommendation:
         _, saved = publish_to(self.trial.method, self.table, folder, ledger=ledger, parquet=parquet, assumptions=CHOSEN)
         return saved
 
-    def spec(self) -> dict[str, Any]:
+    def entry(self) -> RecommendationEntry:
         """The recommendation as the report needs it."""
-        return {
-            "trial": self.trial.id,
-            "rule": self.rule,
-            "constraints": self.limits,
-            "why": list(self.why),
-            "recipient": _recipient(self),
-            "adversary": _adversary(self),
-            "figures": [verdict.spec() for verdict in self.verdicts],
-        }
+        return RecommendationEntry(
+            trial=self.trial.id,
+            rule=self.rule,
+            constraints=self.limits,
+            why=self.why,
+            recipient=_recipient(self),
+            adversary=_adversary(self),
+            figures=self.verdicts,
+        )
 
 
 @dataclass(frozen=True)
@@ -109,8 +109,8 @@ class Chooser:
     def _reveals(self, trial: Trial) -> bool:
         """Whether the worst-off person is close to being revealed."""
         privacy, _ = self.pair
-        verdict = MEASURES[privacy].verdict(trial.measures[privacy], self.references)
-        return verdict is not None and verdict.grade == "poor"
+        judged = MEASURES[privacy].verdict(trial.measures[privacy], self.references)
+        return judged is not None and judged.verdict == "poor"
 
     def _height(self, trial: Trial) -> float:
         """Both losses as shares of what the two end points lose, added: the knee is lowest."""

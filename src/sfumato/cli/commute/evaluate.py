@@ -1,6 +1,7 @@
 """`sfumato commute evaluate`: what synthetic flows get wrong, and what a promise costs."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -84,7 +85,7 @@ def command(
     made = flows_document(flows.name, "" if releases else SIMULATED, runs, figures)
     written = write(made, output, runs[0].evaluations[0].csv())
     if as_json:
-        print_json({"report": str(output / "report.html"), "runs": made["runs"]})
+        print_json({"report": str(output / "report.html"), "runs": [asdict(run) for run in made.runs]})
     else:
         _show(runs, levels)
         say(f"Written to {output}: {', '.join(path.name for path in written)}.")

@@ -4,6 +4,7 @@ The original is grey everywhere; a run keeps its colour from chart to chart.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from itertools import cycle, pairwise
 from typing import Any
 
@@ -11,7 +12,7 @@ import altair as alt
 
 from sfumato.measures.flows.measures import UNITS
 from sfumato.report.charts import PALETTE, QUIET, style, tooltip
-from sfumato.trials.document import Document
+from sfumato.trials.flows.comparison import EvaluationEntry, Figure, FlowsDocument
 
 PARTS = {"all": "all commutes", "short": "short commutes"}
 ERRORS = {"error": "mean absolute error", "bias": "bias"}
@@ -25,9 +26,9 @@ LEGEND = {"symbolSize": 80, "symbolOpacity": 1, "labelLimit": 420, "orient": "to
 SIZE = (560, 340)
 
 
-def figure_chart(document: Document, figure: dict[str, Any]) -> alt.LayerChart:
+def figure_chart(document: FlowsDocument, figure: Figure) -> alt.LayerChart:
     """Average distance of destinations by their number of workers, with the mean of each class of destinations."""
-    run, part, unit = figure["run"], figure["part"], UNITS[document["unit"]]
+    run, part, unit = figure.run, figure.part, UNITS[document.unit]
     colour = colours({ORIGINAL: GREY, SYNTHETIC: run_colours(document)[run]})
     symbols = alt.Scale(domain=[ORIGINAL, SYNTHETIC], range=["circle", "triangle-up"])
     shape = alt.Shape("key:N", scale=symbols, title=None, legend=label_legend((ORIGINAL, SYNTHETIC)))
@@ -35,9 +36,9 @@ def figure_chart(document: Document, figure: dict[str, Any]) -> alt.LayerChart:
     x = alt.X("people:Q", scale=alt.Scale(type="log", domain=_people_domain(document)), title=WORKERS, axis=ticks)
     tall = alt.Scale(domain=[0, _tallest(document, part)], nice=True)
     y = alt.Y("value:Q", title=f"Average distance ({unit})", scale=tall)
-    columns = figure["points"]
+    columns = figure.points
     points = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    classes = [row for row in evaluation_of(document, run)["sizes"][part] if row["destinations"]]
+    classes = [asdict(row) for row in evaluation_of(document, run).sizes[part] if row.destinations]
     dots, line = (data(rows).transform_fold([ORIGINAL, SYNTHETIC]).encode(x=x, y=y) for rows in (points, classes))
     line = line.encode(order="people:Q", detail="key:N")
     words = {"destination": "title", "people": "Workers"}
@@ -50,36 +51,36 @@ def figure_chart(document: Document, figure: dict[str, Any]) -> alt.LayerChart:
         line.mark_line(strokeWidth=2.75).encode(color=colour),
         line.mark_point(size=70, filled=True, opacity=1, stroke="white").encode(color=colour, shape=shape),
     ]
-    return layer(drawn, f"Figure {figure['number']}. {run}, {PARTS[part]}", figure_note(figure))
+    return layer(drawn, f"Figure {figure.number}. {run}, {PARTS[part]}", figure_note(figure))
 
 
-def figure_note(figure: dict[str, Any]) -> str:
+def figure_note(figure: Figure) -> str:
     """Which destinations a figure shows."""
-    shown, everything = len(figure["points"]["people"]), figure["destinations"]
+    shown, everything = len(figure.points["people"]), figure.destinations
     some = f"{shown:,} of {everything:,} destinations" if shown < everything else f"{everything:,} destinations"
     return f"{some}; the lines join the means of all of them by class of the number of workers."
 
 
-def _people_domain(document: Document) -> list[float]:
-    most = max((people for figure in document["figures"] for people in figure["points"]["people"]), default=1)
+def _people_domain(document: FlowsDocument) -> list[float]:
+    most = max((people for figure in document.figures for people in figure.points["people"]), default=1)
     return [0.8, max(most * 1.2, 10)]
 
 
-def _tallest(document: Document, part: str) -> float:
+def _tallest(document: FlowsDocument, part: str) -> float:
     """The figures of all runs share one scale, so that they can be compared by eye."""
-    points = [figure["points"] for figure in document["figures"] if figure["part"] == part]
+    points = [figure.points for figure in document.figures if figure.part == part]
     return max((value for one in points for side in (ORIGINAL, SYNTHETIC) for value in one[side]), default=0.0) or 1.0
 
 
-def sizes_chart(document: Document, part: str) -> alt.LayerChart:
+def sizes_chart(document: FlowsDocument, part: str) -> alt.LayerChart:
     """Error and bias of the average distance by number of workers, for the drawn runs."""
-    unit = UNITS[document["unit"]]
-    order = [row["size"] for row in document["runs"][0]["evaluation"]["sizes"][part]]
+    unit = UNITS[document.unit]
+    order = [row.size for row in document.runs[0].evaluation.sizes[part]]
     rows = [
-        row | {"run": label, "kind": words, "value": row[kind]}
-        for label in document["drawn"]
-        for row in evaluation_of(document, label)["sizes"][part]
-        if row["destinations"]
+        asdict(row) | {"run": label, "kind": words, "value": getattr(row, kind)}
+        for label in document.drawn
+        for row in evaluation_of(document, label).sizes[part]
+        if row.destinations
         for kind, words in ERRORS.items()
     ]
     dashes = alt.Scale(domain=list(ERRORS.values()), range=[[1, 0], [5, 3]])
@@ -99,14 +100,14 @@ def sizes_chart(document: Document, part: str) -> alt.LayerChart:
     return layer(drawn, f"Error by number of workers, {PARTS[part]}")
 
 
-def bins_chart(document: Document) -> alt.LayerChart:
+def bins_chart(document: FlowsDocument) -> alt.LayerChart:
     """The distribution of distances: the original as bars as wide as their bins, the drawn runs as steps over them."""
-    unit = UNITS[document["unit"]]
-    bins = document["runs"][0]["evaluation"]["bins"]
+    unit = UNITS[document.unit]
+    bins = document.runs[0].evaluation.bins
     columns = {ORIGINAL: bins[ORIGINAL]}
-    columns |= {label: evaluation_of(document, label)["bins"][SYNTHETIC] for label in document["drawn"]}
+    columns |= {label: evaluation_of(document, label).bins[SYNTHETIC] for label in document.drawn}
     original, *others = _steps(bins["from"], list(columns.values()))
-    steps = [row | {"key": label} for label, rows in zip(document["drawn"], others, strict=True) for row in rows]
+    steps = [row | {"key": label} for label, rows in zip(document.drawn, others, strict=True) for row in rows]
     x = alt.X("start:Q", title=f"Distance ({unit})", scale=alt.Scale(nice=False))
     y = alt.Y("height:Q", title=f"Share of people per {unit.removesuffix('s')}", axis=alt.Axis(format="~%"))
     colour = colours({ORIGINAL: GREY} | run_colours(document))
@@ -143,14 +144,14 @@ def _steps(starts: Sequence[float], columns: list[Sequence[int]]) -> list[list[d
     ]
 
 
-def evaluation_of(document: Document, label: str) -> dict[str, Any]:
+def evaluation_of(document: FlowsDocument, label: str) -> EvaluationEntry:
     """The evaluation of the run with a label."""
-    return next(run["evaluation"] for run in document["runs"] if run["label"] == label)
+    return next(run.evaluation for run in document.runs if run.label == label)
 
 
-def run_colours(document: Document) -> dict[str, str]:
+def run_colours(document: FlowsDocument) -> dict[str, str]:
     """The colour of every drawn run."""
-    return dict(zip(document["drawn"], cycle(RUN_COLOURS), strict=False))
+    return dict(zip(document.drawn, cycle(RUN_COLOURS), strict=False))
 
 
 def colours(chosen: dict[str, str], field: str = "key") -> alt.Color:

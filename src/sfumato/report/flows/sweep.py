@@ -8,15 +8,15 @@ import altair as alt
 from sfumato.report.charts import HALO, INK, tooltip
 from sfumato.report.flows.charts import DASH_LEGEND, RUN_COLOURS, colours, data, label_legend, layer, run_colours
 from sfumato.report.numbers import HINTS, axis_format, axis_unit, number_styles
-from sfumato.trials.document import Document
+from sfumato.trials.flows.comparison import FlowsDocument
 
 SYMBOLS = ("circle", "square", "triangle-up", "diamond", "cross")
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
 
 
-def sweep_chart(document: Document, name: str) -> alt.LayerChart:
+def sweep_chart(document: FlowsDocument, name: str) -> alt.LayerChart:
     """A line for each choice of options and delta, the paper's setting ringed."""
-    measure = document["measures"][name]
+    measure = document.measures[name]
     rows = _rows(document, name)
     x = alt.X(
         "epsilon:Q",
@@ -26,14 +26,14 @@ def sweep_chart(document: Document, name: str) -> alt.LayerChart:
     )
     y = alt.Y(
         "value:Q",
-        title=axis_unit(measure["unit"]).capitalize(),
+        title=axis_unit(measure.unit).capitalize(),
         scale=alt.Scale(zero=False, nice=True),
-        axis=alt.Axis(format=axis_format(measure["unit"])),
+        axis=alt.Axis(format=axis_format(measure.unit)),
     )
     chosen = option_colours(document)
     base = data(rows).encode(x=x, y=y, color=colours(chosen, "options"))
     spread = base.transform_filter("isValid(datum.low)").encode(y=alt.Y("low:Q"), y2="high:Q")
-    fields = {"label": "title", "options": "Options", "epsilon": "ε", "delta": "δ", "text": measure["title"]}
+    fields = {"label": "title", "options": "Options", "epsilon": "ε", "delta": "δ", "text": measure.title}
     points = base.mark_point(filled=True, size=70, opacity=1).encode(shape=_symbols(chosen), tooltip=tooltip(fields))
     ring = data(rows).transform_filter("datum.paper").encode(x=x, y=y)
     drawn = [
@@ -43,19 +43,19 @@ def sweep_chart(document: Document, name: str) -> alt.LayerChart:
         ring.mark_point(size=260, stroke=INK, strokeWidth=2, filled=False).properties(name="paper"),
         *_ring_notes(rows, x, y),
     ]
-    return layer(drawn, f"{measure['title']}, {HINTS[measure['direction']]}")
+    return layer(drawn, f"{measure.title}, {HINTS[measure.direction]}")
 
 
-def option_colours(document: Document) -> dict[str, str]:
+def option_colours(document: FlowsDocument) -> dict[str, str]:
     """The colour of every choice of options: that of the first drawn run with them, else one still free."""
-    options = {run["label"]: run["options"] for run in document["runs"]}
+    options = {run.label: run.options for run in document.runs}
     taken: dict[str, str] = {}
     for label, colour in run_colours(document).items():
         taken.setdefault(options[label], colour)
     others = dict.fromkeys(one for one in options.values() if one not in taken)
     free = [colour for colour in RUN_COLOURS if colour not in taken.values()] or list(RUN_COLOURS)
     chosen = taken | {one: free[i % len(free)] for i, one in enumerate(others)}
-    return {run["options"]: chosen[run["options"]] for run in document["runs"] if run["epsilon"]}
+    return {run.options: chosen[run.options] for run in document.runs if run.epsilon}
 
 
 def format_delta(delta: float | None) -> str:
@@ -63,15 +63,15 @@ def format_delta(delta: float | None) -> str:
     return "no δ" if delta is None else f"δ = {delta:g}".replace("e-0", "e−").replace("e-", "e−")
 
 
-def _rows(document: Document, name: str) -> list[dict[str, Any]]:
-    style = number_styles(document)[name]
+def _rows(document: FlowsDocument, name: str) -> list[dict[str, Any]]:
+    style = number_styles(document.measures, [run.measures for run in document.runs])[name]
     rows = []
-    for run in document["runs"]:
-        value, bounds = run["measures"][name], run["intervals"].get(name)
-        if run["epsilon"] and value is not None:
+    for run in document.runs:
+        value, bounds = run.measures[name], run.intervals.get(name)
+        if run.epsilon and value is not None:
             low, high = bounds or (None, None)
-            about = {key: run[key] for key in ("label", "options", "epsilon", "paper")}
-            told = {"delta": format_delta(run["delta"]), "text": style.with_interval(value, bounds)}
+            about = {"label": run.label, "options": run.options, "epsilon": run.epsilon, "paper": run.paper}
+            told = {"delta": format_delta(run.delta), "text": style.with_interval(value, bounds)}
             rows.append(about | told | {"value": value, "low": low, "high": high})
     return rows
 

@@ -12,14 +12,14 @@ import altair as alt
 
 from sfumato.report.charts import HALO, INK, PALETTE, QUIET, style, tooltip
 from sfumato.report.frontier.points import axes, check_pair, extent, main_measures, marks_within, pair_rows
-from sfumato.trials.document import Document
+from sfumato.trials.document import FrontierDocument
 
 SHAPES = {"generalized": "circle", "bucketized": "square", "noisy": "triangle-up", "other": "diamond"}
 LEGEND = {"symbolSize": 90, "labelLimit": 240}
 WIDTH, HEIGHT = 760, 460
 
 
-def frontier_chart(document: Document, privacy: str, utility: str) -> alt.LayerChart:
+def frontier_chart(document: FrontierDocument, privacy: str, utility: str) -> alt.LayerChart:
     """Every trial that has both measures; the efficient ones joined, the recommended one ringed."""
     check_pair(document, privacy, utility)
     about = axes(document)
@@ -32,22 +32,15 @@ def frontier_chart(document: Document, privacy: str, utility: str) -> alt.LayerC
         "x_marks": marks_within(about[privacy]["scale"], *across),
         "y_marks": marks_within(about[utility]["scale"], *upwards),
     }
-    drawn = [
-        *_references(x, y),
-        _efficient_line(x, y),
-        *_error_bars(x, y),
-        _points(document, x, y, [privacy, utility]),
-        _ring(x, y),
-        *_notes(x, y),
-    ]
+    drawn = [*_references(x, y), *_lines(x, y), _points(document, x, y, [privacy, utility]), *_notes(x, y)]
     ringed = " The ring marks the recommended release." if any(row["recommended"] for row in rows) else ""
-    better_lower = {"x_lower": about[privacy]["lower"], "y_lower": about[utility]["lower"]}
     return style(
         alt.LayerChart(layer=drawn, datasets=datasets).add_params(
-            *(alt.param(name=name, value=value) for name, value in better_lower.items())
+            alt.param(name="x_lower", value=about[privacy]["lower"]),
+            alt.param(name="y_lower", value=about[utility]["lower"]),
         ),
         (WIDTH, HEIGHT),
-        f"{len(rows)} releases of {document['table']['name']}, by privacy and utility",
+        f"{len(rows)} releases of {document.table.name}, by privacy and utility",
         f"The line joins the efficient releases: no other is at least as good on both and better on one.{ringed}",
         legend=LEGEND,
     )
@@ -89,27 +82,24 @@ def _references(x: Any, y: Any) -> list[alt.Chart]:
     ]
 
 
-def _efficient_line(x: Any, y: Any) -> alt.Chart:
-    """The efficient releases, joined from left to right."""
+def _lines(x: Any, y: Any) -> list[alt.Chart]:
+    """The efficient releases, joined from left to right, and the intervals of repeated trials."""
     line = _data("trials").mark_line(color=INK, strokeWidth=1.5, opacity=0.75)
-    drawn: alt.Chart = line.encode(x=x, y=y, order=alt.Order("x:Q")).transform_filter("datum.efficient")
-    return drawn.properties(name="efficient")
-
-
-def _error_bars(x: Any, y: Any) -> list[alt.Chart]:
-    """The intervals of repeated trials."""
     bar = _data("trials").mark_rule(strokeWidth=1, opacity=0.3, color=QUIET)
-    along_x = bar.encode(x=_at(x, "x_low"), x2="x_high:Q", y=y).transform_filter("isValid(datum.x_low)")
-    along_y = bar.encode(x=x, y=_at(y, "y_low"), y2="y_high:Q").transform_filter("isValid(datum.y_low)")
-    return [along_x.properties(name="x_intervals"), along_y.properties(name="y_intervals")]
+    drawn = {
+        "efficient": line.encode(x=x, y=y, order=alt.Order("x:Q")).transform_filter("datum.efficient"),
+        "x_intervals": bar.encode(x=_at(x, "x_low"), x2="x_high:Q", y=y).transform_filter("isValid(datum.x_low)"),
+        "y_intervals": bar.encode(x=x, y=_at(y, "y_low"), y2="y_high:Q").transform_filter("isValid(datum.y_low)"),
+    }
+    return [chart.properties(name=name) for name, chart in drawn.items()]
 
 
-def _points(document: Document, x: Any, y: Any, pair: list[str]) -> alt.Chart:
+def _points(document: FrontierDocument, x: Any, y: Any, pair: list[str]) -> alt.Chart:
     """All trials; a click in the legend leaves one series in full colour."""
     picked = alt.selection_point(name="picked", fields=["series"], bind="legend")
     words = {"label": "title", "series": "Series", "parameters": "Parameters", "claim": "Claim"}
     shown = dict.fromkeys([*pair, *main_measures(document)])
-    words |= {f"text.{name}": document["measures"][name]["title"] for name in shown}
+    words |= {f"text.{name}": document.measures[name].title for name in shown}
     efficient = alt.datum.efficient
     faded, faint = alt.value(0.65), alt.value(0.08)
     drawn: alt.Chart = (
@@ -129,22 +119,17 @@ def _points(document: Document, x: Any, y: Any, pair: list[str]) -> alt.Chart:
     return drawn.properties(name="trials")
 
 
-def _ring(x: Any, y: Any) -> alt.Chart:
-    """A ring around the recommended trial."""
-    circle = _data("trials").mark_point(shape="circle", size=420, stroke=INK, strokeWidth=2.25, filled=False)
-    drawn: alt.Chart = circle.encode(x=x, y=y).transform_filter("datum.recommended")
-    return drawn.properties(name="recommended")
-
-
 def _notes(x: Any, y: Any) -> list[alt.Chart]:
-    """The end points and the recommended release in words.
+    """The end points and the recommended release in words, the latter in a ring.
 
     No release is better than an efficient one on both measures, so the note of the recommended one is set on
     that empty side; where the chart ends there, on the opposite one. End points are noted above, towards the middle.
     """
     recommended = "x_lower ? datum.share * width > datum.room : (1 - datum.share) * width < datum.room"
     rise = "(x_lower == {} ? 8 : -24) * (y_lower ? 1 : -1)"
+    ring = _data("trials").mark_point(shape="circle", size=420, stroke=INK, strokeWidth=2.25, filled=False)
     return [
+        ring.encode(x=x, y=y).transform_filter("datum.recommended").properties(name="recommended"),
         *_note("recommended", x, y, only="datum.recommended", turned=recommended, rise=rise),
         *_note("end", x, y, only="datum.endpoint && !datum.recommended", turned="datum.share > 0.5", rise="-14"),
     ]
@@ -168,11 +153,11 @@ def _note(kind: str, x: Any, y: Any, *, only: str, turned: str, rise: str) -> li
     return drawn
 
 
-def _series_colour(document: Document) -> alt.Color:
+def _series_colour(document: FrontierDocument) -> alt.Color:
     """One colour per series in the order they appear; series of end points alone are drawn in ink."""
     only_ends: dict[str, bool] = {}
-    for trial in document["trials"]:
-        only_ends[trial["series"]] = only_ends.get(trial["series"], True) and trial["endpoint"]
+    for trial in document.trials:
+        only_ends[trial.series] = only_ends.get(trial.series, True) and trial.endpoint
     colours = iter(PALETTE * len(only_ends))
     scale = alt.Scale(domain=list(only_ends), range=[INK if ends else next(colours) for ends in only_ends.values()])
     return alt.Color("series:N", scale=scale, legend=alt.Legend(title="Series", symbolType="circle", symbolOpacity=1))

@@ -4,8 +4,8 @@ import csv
 import io
 import json
 import math
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import altair as alt
 from markupsafe import Markup
@@ -16,7 +16,7 @@ from sfumato.report.frontier import points
 from sfumato.report.frontier.chart import frontier_chart
 from sfumato.report.numbers import format_unit, is_percent, number_styles, plain
 from sfumato.report.shell import render_report
-from sfumato.trials.document import Document, to_json
+from sfumato.trials.document import FrontierDocument, MeasureEntry, to_json
 from sfumato.trials.frontier import Frontier, frontier_document
 from sfumato.trials.recommendation import Recommendation
 
@@ -34,9 +34,9 @@ def write_report(frontier: Frontier, folder: str | Path, recommendation: Recomme
     return write(frontier_document(frontier, recommendation or frontier.recommend()), folder)
 
 
-def write(document: Document, folder: str | Path) -> list[Path]:
+def write(document: FrontierDocument, folder: str | Path) -> list[Path]:
     """Write `report.html`, `frontier.json`, `frontier.csv`, `frontier.png` and `frontier.svg` into the folder."""
-    chart = frontier_chart(document, *document["default_pair"])
+    chart = frontier_chart(document, *document.default_pair)
     drawing = draw_svg(chart)
     contents: dict[str, str | bytes] = {
         "report.html": page(document, chart, drawing),
@@ -48,22 +48,22 @@ def write(document: Document, folder: str | Path) -> list[Path]:
     return write_files(folder, contents)
 
 
-def page(document: Document, chart: alt.LayerChart, drawing: str) -> str:
+def page(document: FrontierDocument, chart: alt.LayerChart, drawing: str) -> str:
     """The text of the page: what the browser draws the chart from, and the drawing shown where scripts do not run."""
     rows, axes, main = points.trial_rows(document), points.axes(document), points.main_measures(document)
     spec = {key: value for key, value in chart.to_dict().items() if key not in ("datasets", "title", "width", "height")}
     parts = {"spec": spec, "rows": rows, "axes": axes, "main": main}
-    privacy, utility = document["default_pair"]
+    privacy, utility = document.default_pair
     efficient = points.efficient_trials(document, privacy, utility)
-    chosen, recommendation = points.recommended_id(document), document["recommendation"] or {}
-    cards = len(recommendation.get("figures", ()))
+    chosen = points.recommended_id(document)
+    cards = len(document.recommendation.figures) if document.recommendation else 0
     return render_report(
         "frontier",
         document,
-        {"frontier": document, "chart-parts": parts},
+        {"frontier": asdict(document), "chart-parts": parts},
         still=Markup(drawing),
         rows={row["id"]: row for row in rows},
-        trials=sorted(document["trials"], key=lambda trial: (trial["id"] != chosen, trial["id"] not in efficient)),
+        trials=sorted(document.trials, key=lambda trial: (trial.id != chosen, trial.id not in efficient)),
         about=axes,
         families={family: points.measures_of(document, family) for family in FAMILIES},
         family_titles=FAMILIES,
@@ -71,45 +71,42 @@ def page(document: Document, chart: alt.LayerChart, drawing: str) -> str:
         pair={"x": privacy, "y": utility},
         shown=len(points.pair_rows(document, privacy, utility)),
         efficient=efficient,
-        recommended=next((trial for trial in document["trials"] if trial["id"] == chosen), None),
+        recommended=next((trial for trial in document.trials if trial.id == chosen), None),
         cards_in_a_row=math.ceil(cards / max(math.ceil(cards / MAX_CARDS_IN_A_ROW), 1)),
-        limits=[
-            format_limit(document["measures"][name], limit)
-            for name, limit in recommendation.get("constraints", {}).items()
-        ],
-        repeated=any(trial["intervals"] for trial in document["trials"]),
-        commonest=max(document["table"]["sensitive_shares"], key=lambda pair: pair[1], default=None),
-        styles=number_styles(document),
+        repeated=any(trial.intervals for trial in document.trials),
+        commonest=max(document.table.sensitive_shares, key=lambda pair: pair[1], default=None),
+        styles=number_styles(document.measures, [trial.measures for trial in document.trials]),
         unit=format_unit,
         plain=plain,
+        format_limit=format_limit,
         format_range=format_range,
     )
 
 
-def format_limit(measure: dict[str, Any], limit: float) -> str:
+def format_limit(measure: MeasureEntry, limit: float) -> str:
     """An upper limit that the publisher set, in words."""
-    unit = measure["unit"]
-    return f"{measure['title'].lower()} at most {plain(limit, unit)}" + ("" if is_percent(unit) else f" {unit}")
+    unit = measure.unit
+    return f"{measure.title.lower()} at most {plain(limit, unit)}" + ("" if is_percent(unit) else f" {unit}")
 
 
-def format_range(measure: dict[str, Any]) -> str:
+def format_range(measure: MeasureEntry) -> str:
     """The values a measure can take, in words."""
-    low, high = (None if end is None else plain(end, measure["unit"]) for end in measure["range"])
+    low, high = (None if end is None else plain(end, measure.unit) for end in measure.range)
     if low is None:
         return "any number" if high is None else f"up to {high}"
     return f"{low} or more" if high is None else f"{low} to {high}"
 
 
-def trial_table(document: Document) -> str:
+def trial_table(document: FrontierDocument) -> str:
     """Every trial as a line of comma-separated values: what it is, how it was chosen, then all measures."""
-    efficient = points.efficient_trials(document, *document["default_pair"])
+    efficient = points.efficient_trials(document, *document.default_pair)
     text = io.StringIO()
     lines = csv.writer(text, lineterminator="\n")
     flags = ("endpoint", "efficient", "recommended")
-    lines.writerow([*COLUMNS, *flags, "seconds", "parameters", *document["measures"]])
-    for trial in document["trials"]:
-        is_so = (trial["endpoint"], trial["id"] in efficient, trial["id"] == points.recommended_id(document))
-        about = [*(trial[column] for column in COLUMNS), *(str(flag).lower() for flag in is_so), trial["seconds"]]
-        parameters = json.dumps(trial["parameters"], ensure_ascii=False)
-        lines.writerow([*about, parameters, *(trial["measures"].get(name) for name in document["measures"])])
+    lines.writerow([*COLUMNS, *flags, "seconds", "parameters", *document.measures])
+    for trial in document.trials:
+        is_so = (trial.endpoint, trial.id in efficient, trial.id == points.recommended_id(document))
+        about = (trial.id, trial.label, trial.method, trial.series, trial.recoding, trial.claim)
+        more = (*(str(flag).lower() for flag in is_so), trial.seconds, json.dumps(trial.parameters, ensure_ascii=False))
+        lines.writerow([*about, *more, *(trial.measures.get(name) for name in document.measures)])
     return text.getvalue()

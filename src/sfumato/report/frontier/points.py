@@ -6,42 +6,41 @@ exactly as `pair_rows` does here.
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from textwrap import wrap
 from typing import Any
 
 from sfumato.errors import ParameterError
 from sfumato.report.numbers import HINTS, axis_format, axis_unit, number_styles
-from sfumato.trials.document import Document
+from sfumato.trials.document import FrontierDocument
 
 RECODINGS = {"generalize": "generalized", "bucketize": "bucketized", "noise": "noisy"}
 MAIN_MEASURES = 6
 NOTE_CHARACTERS, NOTE_MARGIN, PIXELS_PER_CHARACTER = 24, 14, 6.5
 
 
-def measures_of(document: Document, family: str) -> list[str]:
+def measures_of(document: FrontierDocument, family: str) -> list[str]:
     """The measures of a family, in the order of the document."""
-    return [name for name, measure in document["measures"].items() if measure["family"] == family]
+    return [name for name, measure in document.measures.items() if measure.family == family]
 
 
-def main_measures(document: Document) -> list[str]:
+def main_measures(document: FrontierDocument) -> list[str]:
     """The measures shown first: the default pair, those the recommendation cites, then others in turn."""
-    cited = (
-        [figure["measure"] for figure in document["recommendation"]["figures"]] if document["recommendation"] else []
-    )
-    others = [name for name, measure in document["measures"].items() if measure["family"] != "shape"]
-    wanted = list(dict.fromkeys([*document["default_pair"], *cited]))
+    cited = [figure.measure for figure in document.recommendation.figures] if document.recommendation else []
+    others = [name for name, measure in document.measures.items() if measure.family != "shape"]
+    wanted = list(dict.fromkeys([*document.default_pair, *cited]))
     chosen = list(dict.fromkeys([*wanted, *others]))[: max(len(wanted), MAIN_MEASURES)]
-    return [name for name in document["measures"] if name in chosen]
+    return [name for name in document.measures if name in chosen]
 
 
-def efficient_trials(document: Document, privacy: str, utility: str) -> set[str]:
+def efficient_trials(document: FrontierDocument, privacy: str, utility: str) -> set[str]:
     """The ids of the trials that no other beats on both measures."""
-    return set(document["efficient"].get(f"{privacy}|{utility}", ()))
+    return set(document.efficient.get(f"{privacy}|{utility}", ()))
 
 
-def recommended_id(document: Document) -> str | None:
+def recommended_id(document: FrontierDocument) -> str | None:
     """The id of the recommended trial."""
-    return document["recommendation"]["trial"] if document["recommendation"] else None
+    return document.recommendation.trial if document.recommendation else None
 
 
 def format_parameters(parameters: Mapping[str, Any]) -> str:
@@ -50,23 +49,24 @@ def format_parameters(parameters: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in zip(parameters, written, strict=True)) or "none"
 
 
-def trial_rows(document: Document) -> list[dict[str, Any]]:
+def trial_rows(document: FrontierDocument) -> list[dict[str, Any]]:
     """Each trial as the chart names it, with its measures in words, whatever the pair."""
-    styles, chosen = number_styles(document), recommended_id(document)
+    styles = number_styles(document.measures, [trial.measures for trial in document.trials])
     rows = []
-    for trial in document["trials"]:
-        is_recommended = trial["id"] == chosen
-        lines = ["Recommended:"] * is_recommended + wrap(trial["label"], NOTE_CHARACTERS)
+    for trial in document.trials:
+        is_recommended = trial.id == recommended_id(document)
+        lines = ["Recommended:"] * is_recommended + wrap(trial.label, NOTE_CHARACTERS)
         rows.append(
-            {key: trial[key] for key in ("id", "label", "series", "claim", "endpoint")}
+            {"id": trial.id, "label": trial.label, "series": trial.series, "claim": trial.claim}
             | {
-                "recoding": RECODINGS.get(trial["recoding"], "other"),
-                "parameters": format_parameters(trial["parameters"]),
+                "endpoint": trial.endpoint,
+                "recoding": RECODINGS.get(trial.recoding or "", "other"),
+                "parameters": format_parameters(trial.parameters),
                 "recommended": is_recommended,
                 "note": "\n".join(lines),
                 "room": NOTE_MARGIN + PIXELS_PER_CHARACTER * max(map(len, lines), default=0),
                 "text": {
-                    name: style.with_interval(trial["measures"].get(name), trial["intervals"].get(name))
+                    name: style.with_interval(trial.measures.get(name), trial.intervals.get(name))
                     for name, style in styles.items()
                 },
             }
@@ -74,28 +74,28 @@ def trial_rows(document: Document) -> list[dict[str, Any]]:
     return rows
 
 
-def axes(document: Document) -> dict[str, dict[str, Any]]:
+def axes(document: FrontierDocument) -> dict[str, dict[str, Any]]:
     """How each measure stands on an axis: its title, number format, reference values, which way is better."""
     return {
         name: {
-            "title": f"{measure['title']} ({axis_unit(measure['unit'])}), {HINTS[measure['direction']]}",
-            "short": measure["title"],
-            "lower": measure["direction"] != "higher",
-            "format": axis_format(measure["unit"]),
+            "title": f"{measure.title} ({axis_unit(measure.unit)}), {HINTS[measure.direction]}",
+            "short": measure.title,
+            "lower": measure.direction != "higher",
+            "format": axis_format(measure.unit),
             "scale": _telling_scale(document, name),
         }
-        for name, measure in document["measures"].items()
+        for name, measure in document.measures.items()
     }
 
 
-def _telling_scale(document: Document, name: str) -> list[dict[str, Any]]:
+def _telling_scale(document: FrontierDocument, name: str) -> list[dict[str, Any]]:
     """The reference values of a measure, unless they are just those of the end points, which have notes already."""
-    ends = {trial["measures"].get(name) for trial in document["trials"] if trial["endpoint"]}
-    scale: list[dict[str, Any]] = document["measures"][name]["scale"]
-    return scale if any(mark["value"] not in ends for mark in scale) else []
+    ends = {trial.measures.get(name) for trial in document.trials if trial.endpoint}
+    scale = document.measures[name].scale
+    return [asdict(mark) for mark in scale] if any(mark.value not in ends for mark in scale) else []
 
 
-def check_pair(document: Document, privacy: str, utility: str) -> None:
+def check_pair(document: FrontierDocument, privacy: str, utility: str) -> None:
     """Refuse measures that the document does not have."""
     for family, name in (("privacy", privacy), ("utility", utility)):
         if name not in measures_of(document, family):
@@ -103,17 +103,17 @@ def check_pair(document: Document, privacy: str, utility: str) -> None:
             raise ParameterError(f"{name!r} is not a {family} measure of this frontier; expected one of {offered}")
 
 
-def pair_rows(document: Document, privacy: str, utility: str) -> list[dict[str, Any]]:
+def pair_rows(document: FrontierDocument, privacy: str, utility: str) -> list[dict[str, Any]]:
     """The points of a pair: trials that have both measures, with their place and whether they are efficient."""
     efficient = efficient_trials(document, privacy, utility)
     rows = []
-    for trial, row in zip(document["trials"], trial_rows(document), strict=True):
+    for trial, row in zip(document.trials, trial_rows(document), strict=True):
         place: dict[str, Any] = {}
         for axis, name in (("x", privacy), ("y", utility)):
-            low, high = trial["intervals"].get(name, (None, None))
-            place |= {axis: trial["measures"].get(name), f"{axis}_low": low, f"{axis}_high": high}
+            low, high = trial.intervals.get(name, (None, None))
+            place |= {axis: trial.measures.get(name), f"{axis}_low": low, f"{axis}_high": high}
         if place["x"] is not None and place["y"] is not None:
-            rows.append(row | place | {"efficient": trial["id"] in efficient})
+            rows.append(row | place | {"efficient": trial.id in efficient})
     return rows
 
 

@@ -1,21 +1,76 @@
 """Settings of synthetic flows with the evaluations of what they made, and all of them as one document."""
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from sfumato.errors import ParameterError
-from sfumato.measures.flows.evaluation import PARTS, Evaluation
+from sfumato.measures.flows.distances import SizeClass
+from sfumato.measures.flows.evaluation import PARTS, Counts, Evaluation
 from sfumato.measures.flows.measures import measures, swept_measures
-from sfumato.trials.document import Document, measured, with_header
+from sfumato.trials.document import Document, Intervals, MeasureEntry, Values, finite
 from sfumato.trials.repetition import Interval, summarize
 
 MAX_POINTS = 1_000
 """Destinations drawn in one figure; the numbers are always those of all destinations."""
 RUNS_WITH_FIGURES = 2
+
+
+@dataclass(frozen=True)
+class EvaluationEntry:
+    """The figures of one synthetic table, without its table of destinations."""
+
+    unit: str
+    short: float
+    levels: tuple[str, ...]
+    counts: Counts
+    measures: Values
+    sizes: Mapping[str, Sequence[SizeClass]]
+    bins: Mapping[str, Sequence[int]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunEntry:
+    """A run with the mean of every measure over its repetitions; its evaluation is that of the first."""
+
+    label: str
+    epsilon: float | None
+    delta: float | None
+    options: str
+    paper: bool
+    repetitions: int
+    evaluation: EvaluationEntry
+    measures: Values
+    intervals: Intervals
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Average distance by number of workers, of a sample of the compared destinations in columns."""
+
+    run: str
+    part: str
+    destinations: int
+    points: Mapping[str, Sequence[Any]]
+    number: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlowsDocument(Document):
+    """Runs that compare the same original in the same way, and figures of the `drawn` ones."""
+
+    title: str
+    claim: str
+    unit: str
+    short: float
+    measures: Mapping[str, MeasureEntry]
+    sweep: Sequence[str]
+    runs: Sequence[RunEntry]
+    drawn: Sequence[str]
+    figures: Sequence[Figure]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -42,31 +97,24 @@ class Run:
         """The mean of every measure over the repetitions, and intervals where there are several."""
         return summarize([one.measurements for one in self.evaluations])
 
-    def spec(self) -> dict[str, Any]:
-        """The run as a document says it; its evaluation is that of the first repetition."""
-        first = self.evaluations[0]
-        about = {name: found.measure for name, found in first.measurements.items()}
-        return {
-            "label": self.label,
-            "epsilon": self.epsilon,
-            "delta": self.delta,
-            "options": self.options,
-            "paper": self.paper,
-            "repetitions": len(self.evaluations),
-            "evaluation": {
-                "unit": first.unit,
-                "short": first.short,
-                "levels": first.levels,
-                "counts": asdict(first.counts),
-                "measures": first.values(),
-                "sizes": {part: [asdict(row) for row in rows] for part, rows in first.sizes.items()},
-                "bins": first.bins,
-            },
-            **measured(*self.summary(), about),
-        }
+    def entry(self) -> RunEntry:
+        """The run as a document says it."""
+        one = self.evaluations[0]
+        measures, intervals = finite(*self.summary(), {name: found.measure for name, found in one.measurements.items()})
+        return RunEntry(
+            label=self.label,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            options=self.options,
+            paper=self.paper,
+            repetitions=len(self.evaluations),
+            evaluation=EvaluationEntry(one.unit, one.short, one.levels, one.counts, one.values(), one.sizes, one.bins),
+            measures=measures,
+            intervals=intervals,
+        )
 
 
-def flows_document(title: str, claim: str, runs: Sequence[Run], figures: Sequence[str] | None = None) -> Document:
+def flows_document(title: str, claim: str, runs: Sequence[Run], figures: Sequence[str] | None = None) -> FlowsDocument:
     """The document of some runs, with figures of those named, or without names of the first two.
 
     Figures show average distance by number of workers, for all and short commutes.
@@ -77,18 +125,18 @@ def flows_document(title: str, claim: str, runs: Sequence[Run], figures: Sequenc
     for label in drawn:
         if label not in known:
             raise ParameterError(f"there is no run {label!r} to draw; the runs are {', '.join(known)}")
-    pictures = [_figure(known[label], part) for label in drawn for part in PARTS]
+    pictures = [(known[label], part) for label in drawn for part in PARTS]
     about = measures(first.unit, first.short, first.levels)
-    return with_header(
+    return FlowsDocument(
         title=title,
         claim=claim,
         unit=first.unit,
         short=first.short,
-        measures={name: measure.spec() | {"scale": []} for name, measure in about.items()},
+        measures={name: MeasureEntry.of(measure) for name, measure in about.items()},
         sweep=swept_measures(first.levels),
-        runs=[run.spec() for run in runs],
+        runs=[run.entry() for run in runs],
         drawn=drawn,
-        figures=[picture | {"number": number} for number, picture in enumerate(pictures, start=1)],
+        figures=[_figure(number, *picture) for number, picture in enumerate(pictures, start=1)],
     )
 
 
@@ -111,11 +159,11 @@ def _comparable(runs: Sequence[Run]) -> Evaluation:
     return first
 
 
-def _figure(run: Run, part: str) -> dict[str, Any]:
+def _figure(number: int, run: Run, part: str) -> Figure:
     """Average distance by number of workers: ordered by these, then by place, every so many destinations are drawn."""
     prefix = "" if part == "all" else "short_"
     sides = {"original": pl.col(f"{prefix}distance"), "synthetic": pl.col(f"{prefix}distance_synthetic")}
     table = run.evaluations[0].destinations.select("destination", "people", **sides).drop_nulls()
     steps = np.unique(np.linspace(0, table.height - 1, min(table.height, MAX_POINTS)).round().astype(np.int64))
     sample = table.sort("people", maintain_order=True)[steps].with_columns(pl.col(list(sides)).round(3))
-    return {"run": run.label, "part": part, "destinations": table.height, "points": sample.to_dict(as_series=False)}
+    return Figure(run.label, part, table.height, sample.to_dict(as_series=False), number)

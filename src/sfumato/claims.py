@@ -2,6 +2,7 @@
 
 from sfumato.privacy.claims import ApproximateDP as ApproximateDP
 from sfumato.privacy.claims import Claim as Claim
+from sfumato.privacy.claims import Conditional as Conditional
 from sfumato.privacy.claims import LocalDP as LocalDP
 from sfumato.privacy.claims import NoGuarantee as NoGuarantee
 from sfumato.privacy.claims import ProbabilisticDP as ProbabilisticDP

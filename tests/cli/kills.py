@@ -241,7 +241,7 @@ def publish_late(method: Any, table: Any, folder: Path, *, ledger: Ledger, **_: 
 
 def publish_tidy(*given: Any, ledger: Ledger, **more: Any) -> Any:
     """The other broken twin: it takes what others left reserved for rubbish."""
-    with ledger._transaction(write=True) as connection:
+    with ledger._file.writing() as connection:
         connection.execute("DELETE FROM entries WHERE state = 'reserved'")
     return PUBLISH_TO(*given, ledger=ledger, **more)
 

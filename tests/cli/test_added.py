@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from sfumato.data import Table
     from sfumato.mechanisms.budget import Budget
-    from sfumato.privacy.requirements import Counts
+    from sfumato.privacy.requirements.base import Counts
 
     from .conftest import Run
 

@@ -11,7 +11,9 @@ from sfumato.errors import ReleaseError, SfumatoError
 from sfumato.privacy.claims import CLAIMS as KINDS
 from sfumato.privacy.claims import (
     ApproximateDP,
+    Choice,
     Claim,
+    Conditional,
     Differential,
     LocalDP,
     NoGuarantee,
@@ -40,6 +42,10 @@ CLAIMS = [
     LOCAL,
     ProbabilisticDP(epsilon=2, failing=1e-4),
     BUCKETS,
+    PURE.chosen(Choice(epsilon=0.1, pilot="p")),
+    SYNTACTIC.chosen(Choice(epsilon=0.1, pilot="p")),
+    Conditional(given=PURE, looked="a frontier"),
+    Conditional(given=APPROXIMATE, looked="a frontier").assuming("more"),
 ]
 AXIS = AxisCase("s", {"kind": "categorical", "values": ["a", "b"]}, ((), ())).axis()
 
@@ -218,12 +224,12 @@ def test_the_form_of_a_release_follows_from_its_claim() -> None:
 
 
 def test_a_claim_that_goes_beyond_the_noise_is_told_by_how_much() -> None:
-    assert LOCAL.exceeds(LOCAL) == []
-    assert LOCAL.exceeds(LocalDP(epsilon=3)) == [
+    assert LOCAL.exceeds(LOCAL.epsilon, LOCAL.per_step) == []
+    assert LOCAL.exceeds(3, None) == [
         "epsilon of the claim is 2, but that of the channel is 3",
         "per_step of the claim is 0.5, but that of the channel is None",
     ]
-    assert PURE.exceeds(LOCAL) == [
+    assert PURE.exceeds(LOCAL.epsilon, LOCAL.per_step) == [
         "noise on every value promises local differential privacy, not 0.5-differential privacy"
     ]
 
@@ -234,3 +240,23 @@ def test_a_claim_that_goes_beyond_the_noise_is_told_by_how_much() -> None:
 def test_a_claim_protects_only_what_its_kind_can(claim: Differential, neighbours: str) -> None:
     with pytest.raises(ReleaseError, match=f"neighbours is '{neighbours}'; expected replace-sensitive"):
         parse_claim({**claim.spec(), "neighbours": neighbours})
+
+
+def test_a_choice_on_a_pilot_is_part_of_what_is_promised() -> None:
+    both = PURE.chosen(Choice(epsilon=0.1, pilot="p"))
+    assert (both.epsilon, both.cost) == (0.6, Approximate(Fraction(6, 10), Fraction(0)))
+    assert "e^0.6" in both.sentence()
+    assert "choice of its setting, which cost 0.1 of it" in both.sentence()
+    classes = SYNTACTIC.chosen(Choice(epsilon=0.1, pilot="p"))
+    assert classes.cost is None
+    assert "chosen on a synthetic table under 0.1-differential privacy" in classes.sentence()
+
+
+def test_a_choice_on_the_rows_is_a_claim_of_its_own_kind_that_says_so_first() -> None:
+    claim = Conditional(given=PURE, looked="a frontier")
+    assert claim.sentence().startswith(
+        "choosing its setting is not covered: a frontier showed measures of the same rows"
+    )
+    assert (claim.kind, claim.cost, claim.noise, claim.neighbours) == ("conditional", PURE.cost, "counts", "add-remove")
+    assert not isinstance(claim, Differential)
+    assert str(claim) == "0.5-differential privacy, choosing its setting is not covered"

@@ -1,16 +1,19 @@
-"""The ledger: what has been spent on which data set, across processes and restarts, in one SQLite file.
+"""The ledger: what has been spent on which people, across processes and restarts, in one file.
 
 A spend is reserved before any noise is drawn and settled once its release is in place; what a crash left reserved
-still counts. SQLite keeps a rollback journal here, with `synchronous=EXTRA`: entry and journal deletion are on the
-disk before `reserve` returns, so that neither a kill nor a power failure takes a spend back. Write-ahead logging is
-left alone: it would be faster, but needs shared memory, and its usual setting forgets the last commits.
+still counts.
+
+An account is a population, and its cap bounds all that its people can suffer. A release that hides whether somebody
+is in the table at ε costs ε. One that hides a sensitive value alone (or an origin), by replacing it, at ε costs ε/2:
+replacing a row is to remove one and to add another, so ε of adding and removing is 2ε of replacing. So within a cap
+of (ε, δ), all releases together are (ε, δ)-differentially private for whoever's presence is hidden at all, and
+(2ε, (1 + e^ε) δ) for anybody's sensitive value.
 """
 
+import hashlib
+import hmac
 import os
 import sqlite3
-import threading
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -19,25 +22,11 @@ from pathlib import Path
 from typing import Literal
 
 from sfumato.errors import BudgetError, LedgerError, ParameterError
+from sfumato.privacy.ledger_file import LedgerFile
 from sfumato.privacy.loss import Approximate, exact
+from sfumato.privacy.population import population_name, refuse_look_alike
 
-FORMAT = 1
-APPLICATION = int.from_bytes(b"Sfum", "big")
-MAX_WAIT = 60.0
-"""Seconds to wait for other processes."""
-TABLES = (
-    "CREATE TABLE entries (number INTEGER PRIMARY KEY, release TEXT NOT NULL UNIQUE, data_set TEXT NOT NULL, "
-    "epsilon TEXT NOT NULL, delta TEXT NOT NULL, method TEXT NOT NULL, folder TEXT NOT NULL, "
-    "state TEXT NOT NULL CHECK (state IN ('reserved', 'settled')), reserved_at TEXT NOT NULL, settled_at TEXT)",
-    "CREATE TABLE caps (data_set TEXT PRIMARY KEY NOT NULL, epsilon TEXT NOT NULL, delta TEXT NOT NULL)",
-    f"PRAGMA application_id = {APPLICATION}",
-    f"PRAGMA user_version = {FORMAT}",
-)
-COLUMNS = "release, data_set, epsilon, delta, method, folder, state, reserved_at, settled_at"
-# Closing any handle of a file gives up all locks that this process has on it, so no thread may use a ledger while
-# another has the handle open with which the file is made.
-_making = threading.Lock()
-
+COLUMNS = "release, data_set, epsilon, delta, neighbours, rows, method, folder, state, reserved_at, settled_at"
 Number = int | float | Fraction
 NOTHING = Approximate(Fraction(0), Fraction(0))
 
@@ -64,20 +53,28 @@ class Entry:
     state: Literal["reserved", "settled"]
     reserved_at: str
     settled_at: str | None
+    neighbours: str = "add-remove"
+    rows: str = ""
+
+    @property
+    def weight(self) -> Approximate:
+        """What it counts for in its account."""
+        return weigh(self.cost, self.neighbours)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Account:
-    """Everything about one data set."""
+    """Everything about one population; `looked` says how measures of its rows came before somebody's eyes."""
 
     data_set: str
     entries: tuple[Entry, ...] = ()
     cap: Approximate | None = None
+    looked: str | None = None
 
     @property
     def spent(self) -> Approximate:
-        """What its entries cost together, reserved or settled."""
-        return sum((entry.cost for entry in self.entries), NOTHING)
+        """What its entries count for together, reserved or settled."""
+        return sum((entry.weight for entry in self.entries), NOTHING)
 
     @property
     def reserved(self) -> int:
@@ -112,28 +109,47 @@ class Ledger:
         """The file."""
         return default_path() if self._named is None else Path(self._named)
 
+    @property
+    def _file(self) -> LedgerFile:
+        return LedgerFile(self.path)
+
     def reserve(
-        self, *, data_set: str, release: str, epsilon: Number, delta: Number = 0, method: str = "", folder: str = ""
+        self,
+        *,
+        data_set: str,
+        release: str,
+        epsilon: Number,
+        delta: Number = 0,
+        neighbours: str = "add-remove",
+        rows: str = "",
+        method: str = "",
+        folder: str = "",
     ) -> None:
-        """Take a spend out of what is left, durably; raises, and writes nothing, if that is not enough."""
-        asked = _loss(exact(epsilon), delta)
-        _check_name(data_set)
-        with self._transaction(write=True) as connection:
+        """Take a spend out of what is left, durably; raises, and writes nothing, if that is not enough.
+
+        `rows` is a digest of what is published; it is stored under a secret key, and `other_names` finds it again.
+        """
+        asked, name = _loss(exact(epsilon), delta), population_name(data_set)
+        with self._file.writing() as connection:
             if connection.execute("SELECT 1 FROM entries WHERE release = ?", (release,)).fetchone():
                 raise LedgerError(f"{self.path}: the release {release} is charged already")
-            _refuse_beyond_cap(_account(connection, data_set), asked)
+            refuse_look_alike(name, _names(connection))
+            _refuse_beyond_cap(_account(connection, name), weigh(asked, neighbours))
+            amounts, told = (str(asked.epsilon), str(asked.delta)), (method, _as_text(folder), "reserved", _now(), None)
             connection.execute(
-                f"INSERT INTO entries ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, 'reserved', ?, NULL)",
-                (release, data_set, str(asked.epsilon), str(asked.delta), method, _as_text(folder), _now()),
+                f"INSERT INTO entries ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (release, name, *amounts, neighbours, _keyed(connection, rows), *told),
             )
 
-    def check(self, data_set: str, epsilon: Number, delta: Number = 0) -> None:
+    def check(self, data_set: str, epsilon: Number, delta: Number = 0, neighbours: str = "add-remove") -> None:
         """Raise now if this spend would be refused, and take nothing."""
-        _refuse_beyond_cap(self.account(data_set), _loss(exact(epsilon), delta))
+        asked, name = _loss(exact(epsilon), delta), population_name(data_set)
+        refuse_look_alike(name, self.data_sets())
+        _refuse_beyond_cap(self.account(name), weigh(asked, neighbours))
 
     def settle(self, release: str) -> None:
         """Note that the release is in place; settling twice changes nothing."""
-        with self._transaction(write=True) as connection:
+        with self._file.writing() as connection:
             done = connection.execute(
                 "UPDATE entries SET state = 'settled', settled_at = coalesce(settled_at, ?) WHERE release = ?",
                 (_now(), release),
@@ -143,39 +159,64 @@ class Ledger:
 
     def cap(self, data_set: str, epsilon: Number, delta: Number = 0) -> None:
         """Allow no more than this in all; below what is spent already, nothing more can be spent."""
-        most = _loss(epsilon, delta)
-        _check_name(data_set)
-        with self._transaction(write=True) as connection:
+        most, name = _loss(epsilon, delta), population_name(data_set)
+        with self._file.writing() as connection:
+            refuse_look_alike(name, _names(connection))
             connection.execute(
                 "INSERT OR REPLACE INTO caps (data_set, epsilon, delta) VALUES (?, ?, ?)",
-                (data_set, str(most.epsilon), str(most.delta)),
+                (name, str(most.epsilon), str(most.delta)),
             )
 
     def uncap(self, data_set: str) -> None:
         """Remove the cap of a data set, if it has one."""
-        _check_name(data_set)
-        with self._transaction(write=True) as connection:
-            connection.execute("DELETE FROM caps WHERE data_set = ?", (data_set,))
+        name = population_name(data_set)
+        with self._file.writing() as connection:
+            connection.execute("DELETE FROM caps WHERE data_set = ?", (name,))
+
+    def note_look(self, data_set: str, what: str) -> None:
+        """Note that somebody saw measures of these people's rows: what is set from now on may depend on them."""
+        name = population_name(data_set)
+        with self._file.writing() as connection:
+            refuse_look_alike(name, _names(connection))
+            connection.execute(
+                "INSERT OR IGNORE INTO looks (data_set, what, at) VALUES (?, ?, ?)", (name, what, _now())
+            )
+
+    def charged(self, release: str, data_set: str, rows: str) -> bool:
+        """Whether a release of these rows was charged to a data set."""
+        with self._file.reading() as connection:
+            if connection is None:
+                return False
+            wanted = (release, population_name(data_set), _keyed(connection, rows))
+            found = connection.execute("SELECT 1 FROM entries WHERE release = ? AND data_set = ? AND rows = ?", wanted)
+            return found.fetchone() is not None
+
+    def other_names(self, data_set: str, rows: str) -> list[str]:
+        """The other names under which the same rows were published."""
+        with self._file.reading() as connection:
+            if connection is None:
+                return []
+            found = connection.execute(
+                "SELECT DISTINCT data_set FROM entries WHERE rows = ? AND data_set != ? ORDER BY 1",
+                (_keyed(connection, rows), population_name(data_set)),
+            )
+            return [str(name) for (name,) in found] if rows else []
 
     def accounts(self) -> list[Account]:
-        """Every data set with an entry or a cap, by name."""
-        if not self._has_been_written():
-            return []
-        with self._transaction(write=False) as connection:
-            if _is_empty(connection):
-                return []
-            rows = connection.execute("SELECT data_set FROM entries UNION SELECT data_set FROM caps ORDER BY 1")
-            return [_account(connection, str(name)) for (name,) in rows.fetchall()]
+        """Every data set with an entry, a cap or a look at its rows, by name."""
+        with self._file.reading() as connection:
+            return [] if connection is None else [_account(connection, name) for name in _names(connection)]
 
     def account(self, data_set: str) -> Account:
         """What the ledger knows about a data set; an empty account if it knows nothing."""
-        return next((found for found in self.accounts() if found.data_set == data_set), Account(data_set=data_set))
+        name = population_name(data_set)
+        with self._file.reading() as connection:
+            return Account(data_set=name) if connection is None else _account(connection, name)
 
     def entries(self, data_set: str | None = None) -> list[Entry]:
         """The entries of a data set, or of one after the other, in the order of their reservation."""
-        return [
-            entry for account in self.accounts() if data_set in (None, account.data_set) for entry in account.entries
-        ]
+        accounts = self.accounts() if data_set is None else [self.account(data_set)]
+        return [entry for account in accounts for entry in account.entries]
 
     def entry(self, release: str) -> Entry:
         """The entry of a release."""
@@ -189,65 +230,13 @@ class Ledger:
         return self.account(data_set).spent
 
     def data_sets(self) -> list[str]:
-        """The names of the data sets with an entry or a cap."""
+        """The names of all that have an account."""
         return [account.data_set for account in self.accounts()]
 
-    def _has_been_written(self) -> bool:
-        try:
-            return self.path.stat().st_size > 0
-        except FileNotFoundError:
-            return False
-        except (OSError, ValueError) as error:
-            raise LedgerError(self._sentence(error)) from error
 
-    @contextmanager
-    def _transaction(self, *, write: bool) -> Iterator[sqlite3.Connection]:
-        """A connection of its own in a transaction; one that writes has the ledger to itself from the start."""
-        try:
-            if write:
-                self._make()
-            with closing(_connect(self.path)) as connection:
-                connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
-                self._check_format(connection, write=write)
-                yield connection
-                connection.execute("COMMIT")
-        except (sqlite3.Error, OSError, ValueError, ZeroDivisionError) as error:
-            raise LedgerError(self._sentence(error)) from error
-
-    def _check_format(self, connection: sqlite3.Connection, *, write: bool) -> None:
-        if _is_empty(connection):
-            for statement in TABLES if write else ():
-                connection.execute(statement)
-            return
-        if _number(connection, "application_id") != APPLICATION:
-            raise LedgerError(f"{self.path}: this is a database of another program; expected a ledger")
-        found = _number(connection, "user_version")
-        if found != FORMAT:
-            raise LedgerError(f"{self.path}: this ledger has format {found}; this version reads format {FORMAT}")
-
-    def _make(self) -> None:
-        """An empty file that only its owner may read, and its place in the folder on the disk."""
-        with _making:
-            if self.path.exists():
-                return
-            new = [folder for folder in self.path.absolute().parents if not folder.exists()]
-            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            try:
-                os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-            except FileExistsError:
-                return
-            for folder in {self.path.parent, *(folder.parent for folder in new)}:
-                _flush(folder)
-
-    def _sentence(self, error: Exception) -> str:
-        name = getattr(error, "sqlite_errorname", "")
-        if name == "SQLITE_NOTADB":
-            return f"{self.path}: this is not a ledger; expected an SQLite file"
-        if name.startswith("SQLITE_BUSY"):
-            return f"{self.path}: other processes kept the ledger busy for {MAX_WAIT:g} seconds; try again"
-        if os.path.isdir(self.path):
-            return f"{self.path}: this is a folder; expected the file of a ledger"
-        return f"{self.path}: the ledger cannot be used ({getattr(error, 'strerror', None) or error})"
+def weigh(cost: Approximate, neighbours: str) -> Approximate:
+    """What a cost counts for in an account: ε of replacing is half as much of adding and removing."""
+    return cost if neighbours == "add-remove" else Approximate(cost.epsilon / 2, cost.delta)
 
 
 def default_path() -> Path:
@@ -262,21 +251,10 @@ def default_path() -> Path:
     return folder / "sfumato" / "ledger.sqlite"
 
 
-def _connect(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=MAX_WAIT, isolation_level=None
-    )
-    connection.execute("PRAGMA synchronous = EXTRA")
-    connection.execute("PRAGMA fullfsync = ON")
-    return connection
-
-
-def _is_empty(connection: sqlite3.Connection) -> bool:
-    return not _number(connection, "user_version") and not connection.execute("SELECT 1 FROM sqlite_master").fetchone()
-
-
-def _number(connection: sqlite3.Connection, pragma: str) -> int:
-    return int(connection.execute(f"PRAGMA {pragma}").fetchone()[0])
+def _names(connection: sqlite3.Connection) -> list[str]:
+    tables = ("entries", "caps", "looks")
+    rows = connection.execute(" UNION ".join(f"SELECT data_set FROM {table}" for table in tables) + " ORDER BY 1")
+    return [str(name) for (name,) in rows.fetchall()]
 
 
 def _account(connection: sqlite3.Connection, data_set: str) -> Account:
@@ -286,7 +264,14 @@ def _account(connection: sqlite3.Connection, data_set: str) -> Account:
     entries = tuple(Entry(cost=cost, **row) for cost, row in zip(costs, found, strict=True))
     cap = connection.execute("SELECT epsilon, delta FROM caps WHERE data_set = ?", (data_set,)).fetchone()
     most = Approximate(Fraction(cap[0]), Fraction(cap[1])) if cap else None
-    return Account(data_set=data_set, entries=entries, cap=most)
+    look = connection.execute("SELECT what FROM looks WHERE data_set = ?", (data_set,)).fetchone()
+    return Account(data_set=data_set, entries=entries, cap=most, looked=look and str(look[0]))
+
+
+def _keyed(connection: sqlite3.Connection, rows: str) -> str:
+    """The digest of rows under the ledger's own key: an entry alone does not let anybody test a guess of the rows."""
+    (key,) = connection.execute("SELECT key FROM secret").fetchone()
+    return hmac.new(key, rows.encode(), hashlib.sha256).hexdigest() if rows else ""
 
 
 def _refuse_beyond_cap(account: Account, asked: Approximate) -> None:
@@ -315,11 +300,6 @@ def _loss(epsilon: Number, delta: Number) -> Approximate:
     return found
 
 
-def _check_name(data_set: str) -> None:
-    if not data_set or data_set != _as_text(data_set):
-        raise ParameterError(f"{data_set!r} is not the name of a data set; expected a name of text")
-
-
 def _as_text(name: str) -> str:
     """The name with what is not text, and so cannot be stored, spelled out."""
     return name.encode(errors="backslashreplace").decode()
@@ -327,14 +307,3 @@ def _as_text(name: str) -> str:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def _flush(folder: Path) -> None:
-    """Put the names in a folder on the disk, where the system has a way to do so."""
-    if not hasattr(os, "O_DIRECTORY"):
-        return
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -160,16 +160,15 @@ def test_presence_shows_even_where_nobody_is_alone() -> None:
     assert trial.shows_presence
 
 
-def test_a_release_is_charged_to_the_account_of_sensitive_values(tmp_path: Path) -> None:
+def test_a_release_is_charged_to_the_account_of_its_people_at_half(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "ledger.sqlite")
-    ledger.cap("small", 0.5)
-    ledger.cap("small (sensitive values)", 2, 2e-6)
+    ledger.cap("small", 1, 2e-6)
     for number in range(2):
         publish_to(Dirichlet(epsilon=1), TABLE, tmp_path / f"release{number}", ledger=ledger)
     with pytest.raises(BudgetError):
         publish_to(Dirichlet(epsilon=1), TABLE, tmp_path / "release2", ledger=ledger)
     assert [(entry.data_set, entry.state, float(entry.cost.delta)) for entry in ledger.entries()] == [
-        ("small (sensitive values)", "settled", 1e-6)
+        ("small", "settled", 1e-6)
     ] * 2
     assert not (tmp_path / "release2").exists()
 

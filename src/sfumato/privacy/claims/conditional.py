@@ -1,0 +1,87 @@
+"""Claims about a setting that was chosen by looking at the rows, which no ε covers."""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+from sfumato.privacy.claims.base import Check, Choice, Claim, Neighbours, Noise, Recoding, parse_claim
+from sfumato.privacy.loss import Approximate
+from sfumato.privacy.requirements import Population
+from sfumato.privacy.requirements.base import Counts
+
+NOT_COVERED = "choosing its setting is not covered"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conditional(Claim):
+    """What noise would promise had the setting been fixed beforehand; how it was chosen may tell about anybody.
+
+    A frontier on real rows picks a setting as a function of them without noise. The setting stands in the release, so
+    one person more or less can show in it, whatever ε is. Only a choice on a pilot, or one made before anybody looked,
+    is covered.
+    """
+
+    kind: ClassVar[str] = "conditional"
+    given: Claim
+    looked: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "assumptions", self.given.assumptions)
+
+    @property
+    def noise(self) -> Noise | None:  # type: ignore[override]
+        return self.given.noise
+
+    @property
+    def cost(self) -> Approximate | None:
+        return self.given.cost
+
+    @property
+    def neighbours(self) -> Neighbours | None:
+        return self.given.neighbours
+
+    @property
+    def shows_presence(self) -> bool:
+        return self.given.shows_presence
+
+    @property
+    def recoding(self) -> Recoding | None:
+        return self.given.recoding
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return (self._warning, *self.given.notes)
+
+    @property
+    def _warning(self) -> str:
+        return f"{NOT_COVERED}: {self.looked} showed measures of the same rows before it was chosen"
+
+    def assuming(self, *more: str) -> Self:
+        return replace(self, given=self.given.assuming(*more))
+
+    def chosen(self, choice: Choice) -> Self:
+        return replace(self, given=self.given.chosen(choice))
+
+    def fits(self, layout: str) -> bool:
+        return self.given.fits(layout)
+
+    def checks(self, counts: Counts, population: Population) -> list[Check]:
+        return self.given.checks(counts, population)
+
+    def exceeds(self, epsilon: float, per_step: float | None) -> list[str]:
+        return self.given.exceeds(epsilon, per_step)
+
+    def sentence(self) -> str:
+        return f"{self._warning}; had it been fixed beforehand: {self.given.sentence()}"
+
+    def form(self, span: float) -> str:
+        return self.given.form(span)
+
+    def _spec(self) -> dict[str, Any]:
+        return {"looked": self.looked, "given": self.given.spec()}
+
+    @classmethod
+    def parse(cls, spec: Any) -> Self:
+        return cls(given=parse_claim(spec["given"]), looked=str(spec["looked"]))
+
+    def __str__(self) -> str:
+        return f"{self.given}, {NOT_COVERED}"

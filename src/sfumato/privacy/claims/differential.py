@@ -1,0 +1,202 @@
+"""Claims that rest on noise: one person more or less (or another) hardly changes what is published."""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, ClassVar, Self, get_args
+
+from sfumato.errors import ReleaseError
+from sfumato.privacy.claims.base import Choice, Claim, Neighbours, Noise, parse_amount
+from sfumato.privacy.loss import Approximate
+
+CHANGES: dict[Neighbours, str] = {
+    "add-remove": "whether any one person is in the table",
+    "replace-one": "any one person's row",
+    "replace-sensitive": "any one person's sensitive value",
+    "replace-origin": "where any one person comes from",
+}
+GROUPS: dict[Neighbours, str] = {
+    "replace-sensitive": "group of people with the same public values",
+    "replace-origin": "destination",
+}
+DIFFERENTIAL_ASSUMPTIONS = (
+    "every person has at most one row",
+    "domains, bounds, categories and taxonomies in the schema are public knowledge",
+    "other releases of the same people add their own epsilon to this one",
+)
+SENSITIVE_ASSUMPTIONS = (
+    "every person has at most one row, and sensitive values are the only secret: who is in the table, and everything "
+    "else about them, is public or hidden by other means",
+    "the list of possible sensitive values, and the prior over them, are public knowledge",
+    "other releases of the same people add their own epsilon and delta to this one",
+)
+LOCAL_ASSUMPTIONS = (
+    "every person sends one report, or the same report whenever asked; a second, fresh one adds its own epsilon",
+    "the values that a report may take are public knowledge, and so is everything else that stands beside it",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Differential(Claim):
+    """One person more or less (or another) hardly changes what is published, whatever the adversary knows."""
+
+    noise: ClassVar[Noise | None] = "counts"
+    protects: ClassVar[tuple[str, ...]] = get_args(Neighbours)
+    """The neighbours that a claim of this kind may speak of."""
+    epsilon: float
+    neighbours: Neighbours = "add-remove"
+    assumptions: tuple[str, ...] = DIFFERENTIAL_ASSUMPTIONS
+
+    @property
+    def delta(self) -> float:
+        """The probability with which the promise may fail."""
+        return 0.0
+
+    @property
+    def cost(self) -> Approximate:
+        """ε and δ as they are written: 0.1 means one tenth."""
+        return Approximate(Fraction(str(self.epsilon)), Fraction(str(self.delta)))
+
+    @property
+    def shows_presence(self) -> bool:
+        return self.neighbours == "replace-sensitive"
+
+    def sentence(self) -> str:
+        failing = f", but for a probability of {self.delta:g}" if self.delta else ""
+        return (
+            f"{CHANGES[self.neighbours]} changes the probability of every output by a factor of at most "
+            f"e^{self.epsilon:.12g}{failing} ({self}){self._choosing}"
+        )
+
+    @property
+    def _choosing(self) -> str:
+        return f", with the choice of its setting, which cost {self.choice.epsilon:.12g} of it" if self.choice else ""
+
+    def chosen(self, choice: Choice) -> Self:
+        """The choice costs its own ε, so what is promised about both together is the sum."""
+        both = Fraction(str(self.epsilon)) + Fraction(str(choice.epsilon))
+        return replace(self, epsilon=float(both), choice=choice)
+
+    def form(self, span: float) -> str:
+        if self.shows_presence:
+            return "One row per person with exact quasi-identifiers, and a sensitive value that was drawn anew."
+        return "Noisy counts, or rows generated from them: no row stands for a person."
+
+    def _spec(self) -> dict[str, Any]:
+        return {
+            "epsilon": self.epsilon,
+            **({"delta": self.delta} if self.delta else {}),
+            "neighbours": self.neighbours,
+            "assumptions": list(self.assumptions),
+        }
+
+    @classmethod
+    def parse(cls, spec: Any) -> Self:
+        amounts = cls._amounts(spec)
+        if spec["neighbours"] not in cls.protects:
+            raise ReleaseError(f"neighbours is {spec['neighbours']!r}; expected {' or '.join(cls.protects)}")
+        return cls(neighbours=spec["neighbours"], assumptions=tuple(map(str, spec["assumptions"])), **amounts)
+
+    @classmethod
+    def _amounts(cls, spec: Any) -> dict[str, Any]:
+        """The numbers in the claim, by the names of the fields that hold them."""
+        return {"epsilon": parse_amount(spec, "epsilon")}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PureDP(Differential):
+    """ε-differential privacy."""
+
+    kind: ClassVar[str] = "pure-dp"
+
+    @classmethod
+    def _amounts(cls, spec: Any) -> dict[str, Any]:
+        if "delta" in spec:
+            raise ReleaseError("a claim of pure differential privacy has no delta")
+        return super()._amounts(spec)
+
+    def __str__(self) -> str:
+        return f"{self.epsilon:.12g}-differential privacy"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalDP(PureDP):
+    """ε-local differential privacy: every value got noise of its own.
+
+    Where that happened before it left its owner, nobody need be trusted. With `per_step`, values that lie near each
+    other are protected better: those that are d steps of the axis apart change the probability of every report by a
+    factor of at most e^(per_step · d) (d-privacy).
+    """
+
+    kind: ClassVar[str] = "local-dp"
+    noise: ClassVar[Noise | None] = "values"
+    protects: ClassVar[tuple[str, ...]] = ("replace-sensitive",)
+    neighbours: Neighbours = "replace-sensitive"
+    per_step: float | None = None
+    assumptions: tuple[str, ...] = LOCAL_ASSUMPTIONS
+
+    def exceeds(self, epsilon: float, per_step: float | None) -> list[str]:
+        asked = (("epsilon", self.epsilon, epsilon), ("per_step", self.per_step, per_step))
+        return [
+            f"{name} of the claim is {number:g}, but that of the channel is {kept}"
+            for name, number, kept in asked
+            if number is not None and (kept is None or kept > number)
+        ]
+
+    def sentence(self) -> str:
+        near = "; values that are d steps apart, by a factor of at most "
+        near = "" if self.per_step is None else f"{near}e^({self.per_step:.12g} d)"
+        return (
+            "whoever holds the reports, any one person's value changes the probability of what they report by a "
+            f"factor of at most e^{self.epsilon:.12g} ({self}){near}"
+        )
+
+    def _spec(self) -> dict[str, Any]:
+        return {**super()._spec(), **({} if self.per_step is None else {"per_step": self.per_step})}
+
+    @classmethod
+    def _amounts(cls, spec: Any) -> dict[str, Any]:
+        near = {"per_step": parse_amount(spec, "per_step")} if "per_step" in spec else {}
+        return super()._amounts(spec) | near
+
+    def __str__(self) -> str:
+        return f"{self.epsilon:.12g}-local differential privacy"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApproximateDP(Differential):
+    """(ε, δ)-differential privacy."""
+
+    kind: ClassVar[str] = "approximate-dp"
+    failing: float
+
+    @property
+    def delta(self) -> float:
+        return self.failing
+
+    @classmethod
+    def _amounts(cls, spec: Any) -> dict[str, Any]:
+        return super()._amounts(spec) | {"failing": parse_amount(spec, "delta", below=1.0)}
+
+    def __str__(self) -> str:
+        return f"({self.epsilon:.12g}, {self.delta:g})-differential privacy"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbabilisticDP(ApproximateDP):
+    """(ε, δ)-probabilistic differential privacy in every group of people with the same public values.
+
+    In each group, what is published tells anybody's values apart by more than e^ε with probability at most δ. It
+    implies (ε, δ)-differential privacy of everything published together.
+    """
+
+    kind: ClassVar[str] = "probabilistic-dp"
+    protects: ClassVar[tuple[str, ...]] = tuple(GROUPS)
+    neighbours: Neighbours = "replace-sensitive"
+    assumptions: tuple[str, ...] = SENSITIVE_ASSUMPTIONS
+
+    def sentence(self) -> str:
+        return (
+            f"{super().sentence()}; in each {GROUPS[self.neighbours]}, nothing about anybody is told by more than that "
+            f"factor, but for a probability of {self.delta:g} (({self.epsilon:.12g}, {self.delta:g})-probabilistic "
+            "differential privacy)"
+        )

@@ -1,0 +1,76 @@
+"""Claims that anybody can recompute from what is published."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+from sfumato.privacy.claims.base import Check, Claim, Recoding
+from sfumato.privacy.requirements import Population, Requirement, parse_requirement
+from sfumato.privacy.requirements.base import Counts
+
+CLASSES = "people in a class have the same published quasi-identifiers"
+BUCKETS = "quasi-identifiers are published exactly and hide nobody's presence; sensitive values stand per bucket"
+SYNTACTIC_ASSUMPTIONS = (
+    "the adversary knows people's quasi-identifiers and nothing else, and does not reason about why the method cut "
+    "where it did and no further",
+    "this is the only release of these people; two releases together can promise less than each alone",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Syntactic(Claim):
+    """Every class of the published table satisfies every requirement: anyone can recompute that.
+
+    With `buckets`, a class is a bucket of people whose sensitive values were detached from them; their
+    quasi-identifiers are exact, so nothing is promised about who is in the table.
+    """
+
+    kind: ClassVar[str] = "syntactic"
+    verifiable: ClassVar[bool] = True
+    requirements: tuple[Requirement, ...]
+    buckets: bool = False
+    assumptions: tuple[str, ...] = SYNTACTIC_ASSUMPTIONS
+
+    @property
+    def shows_presence(self) -> bool:
+        return self.buckets
+
+    @property
+    def recoding(self) -> Recoding:
+        return "bucketize" if self.buckets else "generalize"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return (BUCKETS if self.buckets else CLASSES, *super().notes)
+
+    def fits(self, layout: str) -> bool:
+        return self.buckets == (layout == "buckets")
+
+    def checks(self, counts: Counts, population: Population) -> list[Check]:
+        found = []
+        for requirement in self.requirements:
+            failing = int((~requirement.holds(counts, population)).sum())
+            sentence = f"{failing} of {len(counts)} classes fail {requirement}"
+            found.append(Check(requirement=requirement, violations=(sentence,) if failing else ()))
+        return found
+
+    def sentence(self) -> str:
+        chosen = (self.choice.sentence(),) if self.choice else ()
+        return "; ".join((*(requirement.sentence() for requirement in self.requirements), self.notes[0], *chosen))
+
+    def form(self, span: float) -> str:
+        text = "Two tables: the exact quasi-identifiers with a bucket number, and the sensitive values of each bucket."
+        if not self.buckets:
+            text = f"One row per person with generalized values, each spanning {span:.1%} of its range on average."
+        return text
+
+    def _spec(self) -> dict[str, Any]:
+        return {
+            "requirements": [requirement.spec() for requirement in self.requirements],
+            "buckets": self.buckets,
+            "assumptions": list(self.assumptions),
+        }
+
+    @classmethod
+    def parse(cls, spec: Any) -> Self:
+        requirements = tuple(parse_requirement(item) for item in spec["requirements"])
+        return cls(requirements=requirements, buckets=bool(spec["buckets"]), assumptions=tuple(spec["assumptions"]))

@@ -1,0 +1,36 @@
+"""(α, k)-anonymity (Wong et al., 2006): classes of k, and no sensitive value above a share of α."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.parameters import parameter
+from sfumato.privacy.requirements.base import ROUNDING, Counts, Population, Requirement
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlphaK(Requirement):
+    """At least `k` rows, of which no sensitive value takes more than `alpha`.
+
+    >>> release = sf.Mondrian(requirements=(sf.AlphaK(alpha=0.8, k=5),)).publish(table)
+    """
+
+    name: ClassVar[str] = "(alpha,k)-anonymity"
+    alpha: float = parameter(help="the largest share of a sensitive value in a class", above=0, maximum=1, example=0.5)
+    k: int = parameter(help="at least this many people in a class", minimum=1, example=10)
+
+    @property
+    def smallest_class(self) -> int:
+        return self.k
+
+    def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
+        total = counts.sum(-1)
+        return np.asarray((total >= self.k - ROUNDING) & (counts.max(-1) <= self.alpha * total * (1 + ROUNDING)))
+
+    def sentence(self) -> str:
+        return (
+            f"each person is in a class of at least {self.k}, and at most a share of {self.alpha:g} of a class "
+            "have the same sensitive value"
+        )

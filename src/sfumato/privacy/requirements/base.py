@@ -1,0 +1,66 @@
+"""What every class of a syntactic release must satisfy, checked for many classes at once."""
+
+from abc import ABC, abstractmethod
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.parameters import check_parameters
+from sfumato.privacy.distances import shares
+from sfumato.schema import Axis
+
+Counts = NDArray[np.int64] | NDArray[np.float64]
+
+ROUNDING = 1e-9
+"""Slack for comparisons of real numbers, far below what one row can change."""
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """The whole published table, against which some requirements compare each class."""
+
+    counts: Counts
+    axis: Axis
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """The overall distribution of the sensitive attribute."""
+        return shares(self.counts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Requirement(ABC):
+    """A condition on the histogram of the sensitive attribute in a class.
+
+    On the command line it is asked for by the option of its first field. Requirements with the same first field are
+    told apart by their `form`; the first one registered is meant unless another is named.
+    """
+
+    name: ClassVar[str]
+    form: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
+
+    @abstractmethod
+    def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
+        """Whether each class satisfies the requirement: (classes, values) to (classes,)."""
+
+    @abstractmethod
+    def sentence(self) -> str:
+        """What it promises, in words for a non-expert."""
+
+    @property
+    def smallest_class(self) -> int:
+        """No class with fewer rows can satisfy the requirement."""
+        return 1
+
+    def spec(self) -> dict[str, Any]:
+        """The requirement as `release.json` spells it."""
+        return {"requirement": self.name, **asdict(self)}
+
+    def __str__(self) -> str:
+        values = ", ".join(f"{key}={value}" for key, value in asdict(self).items())
+        return f"{self.name} ({values})"

@@ -1,0 +1,32 @@
+"""β-likeness (Cao and Karras, 2012): no sensitive value gains more than β relative to the table."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.parameters import parameter
+from sfumato.privacy.distances import shares
+from sfumato.privacy.requirements.base import ROUNDING, Counts, Population, Requirement
+
+
+@dataclass(frozen=True, kw_only=True)
+class BetaLikeness(Requirement):
+    """(p_s − q_s)/q_s ≤ `beta` for every sensitive value s; if `enhanced`, also ≤ −ln q_s.
+
+    >>> release = sf.Mondrian(requirements=(sf.BetaLikeness(beta=3),)).publish(table)
+    """
+
+    name: ClassVar[str] = "beta-likeness"
+    beta: float = parameter(help="how much more frequent a value may be than in the table", above=0, example=2)
+    enhanced: bool = parameter(default=False, help="bound the gain of frequent values more tightly")
+
+    def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
+        occurring = population.counts > 0
+        q = population.shares[occurring]
+        limit = np.minimum(self.beta, -np.log(q)) if self.enhanced else np.full_like(q, self.beta)
+        return np.asarray((shares(counts[..., occurring]) <= q * (1 + limit) + ROUNDING).all(-1))
+
+    def sentence(self) -> str:
+        return f"no sensitive value is more than 1 + {self.beta:g} times as frequent in a class as in the whole table"

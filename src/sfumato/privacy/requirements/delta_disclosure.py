@@ -1,0 +1,34 @@
+"""δ-disclosure or semantic privacy (Brickell and Shmatikov, 2008): bounded odds for every value."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.parameters import parameter
+from sfumato.privacy.distances import shares
+from sfumato.privacy.requirements.base import ROUNDING, Counts, Population, Requirement
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeltaDisclosure(Requirement):
+    """|ln(p_s / q_s)| ≤ `delta` for every sensitive value s of the table; a value absent from a class fails.
+
+    >>> release = sf.Mondrian(requirements=(sf.DeltaDisclosure(delta=3),)).publish(table)
+    """
+
+    name: ClassVar[str] = "delta-disclosure"
+    delta: float = parameter(help="the largest log ratio of a share to that in the table", minimum=0, example=1)
+
+    def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
+        occurring = population.counts > 0
+        with np.errstate(divide="ignore"):
+            ratio = np.log(shares(counts[..., occurring])) - np.log(population.shares[occurring])
+        return np.asarray((np.abs(ratio) <= self.delta + ROUNDING).all(-1))
+
+    def sentence(self) -> str:
+        return (
+            f"no sensitive value is more than e^{self.delta:g} times as frequent or as rare in a class as in the whole "
+            "table"
+        )

@@ -1,0 +1,38 @@
+"""t-closeness: no class is far from the whole table (Li, Li and Venkatasubramanian, 2007)."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.parameters import parameter
+from sfumato.privacy.distances import Distance, distance, shares
+from sfumato.privacy.requirements.base import ROUNDING, Counts, Population, Requirement
+
+
+@dataclass(frozen=True, kw_only=True)
+class TCloseness(Requirement):
+    """The distance between the sensitive attribute in a class and in the table is at most `t`.
+
+    `distance` is the earth mover's distance with the named ground distance between values (`equal`: 1,
+    `ordered`: steps apart, `hierarchical`: height of the common ancestor), or `jensen-shannon`.
+
+    >>> release = sf.Mondrian(requirements=(sf.TCloseness(t=0.3),)).publish(table)
+    """
+
+    name: ClassVar[str] = "t-closeness"
+    t: float = parameter(help="how far the sensitive values of a class may be from the table's", minimum=0, example=0.2)
+    distance: Distance = parameter(
+        default="equal", help="earth mover's with this ground distance, or Jensen-Shannon; equal by default"
+    )
+
+    def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
+        apart = distance(shares(counts), population.shares, population.axis, self.distance)
+        return apart <= self.t + ROUNDING
+
+    def sentence(self) -> str:
+        return (
+            f"the sensitive attribute of every class is within {self.t:g} ({self.distance} distance) of the whole "
+            "table's"
+        )

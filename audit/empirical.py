@@ -77,21 +77,28 @@ def rule_of(method: DPMethod) -> Callable[[float, float], float]:
 
 
 def lower_bound(
-    ratios: NDArray[np.float64], failing: float, rule: Callable[[float, float], float] = pure_epsilon
+    ratios: NDArray[np.float64],
+    failing: float,
+    rule: Callable[[float, float], float] = pure_epsilon,
+    training: float = TRAINING,
 ) -> Bound:
     """The larger of the bounds from the two directions; it is too large with probability at most `failing`."""
     directions = ((ratios[1], ratios[0]), (-ratios[0], -ratios[1]))
     return max(
-        (_one_way(likelier, rarer, failing / 2, rule) for likelier, rarer in directions),
+        (_one_way(likelier, rarer, failing / 2, rule, training) for likelier, rarer in directions),
         key=lambda bound: bound.epsilon,
     )
 
 
 def _one_way(
-    likelier: NDArray[np.float64], rarer: NDArray[np.float64], failing: float, rule: Callable[[float, float], float]
+    likelier: NDArray[np.float64],
+    rarer: NDArray[np.float64],
+    failing: float,
+    rule: Callable[[float, float], float],
+    training: float,
 ) -> Bound:
     """From the event that the ratio is at least t, which `likelier` has more often than `rarer`."""
-    split = int(len(likelier) * TRAINING)
+    split = int(len(likelier) * training)
     thresholds = _thresholds(np.concatenate([likelier[:split], rarer[:split]]))
     best = max(thresholds, key=lambda t: _bounded(likelier[:split], rarer[:split], t, failing, rule).epsilon)
     return _bounded(likelier[split:], rarer[split:], float(best), failing, rule)

@@ -1,0 +1,71 @@
+"""The scenes that are played: tables of 1 to 5,000 rows, every kind of private method, people with five rows."""
+
+from __future__ import annotations
+
+from audit.blackbox.scene import Scene
+
+EPSILON = 1.0
+PEOPLE = """
+name = "people"
+
+[columns.age]
+role = "quasi"
+kind = "numeric"
+min = 0
+max = 3
+
+[columns.town]
+role = "quasi"
+kind = "categorical"
+values = ["A", "B"]
+
+[columns.test]
+role = "sensitive"
+kind = "categorical"
+values = ["negative", "positive"]
+"""
+VISITS = '\n[columns.patient]\nrole = "identifier"\n'
+PUBLISH = ("publish", "FILE", "--schema", "SCHEMA", "-o", "FOLDER", "--epsilon", f"{EPSILON:g}")
+METHODS: dict[str, tuple[str, ...]] = {
+    "quad-tree": (),
+    "kd-tree": (),
+    "privtree": (),
+    "diffgen": ("--h", "2"),
+    "dpcube": (),
+    "privbayes": (),
+    "marginals": (),
+}
+PERSON = "0,A,positive"
+
+
+def publishing(method: str, *more: str) -> tuple[str, ...]:
+    """The command that publishes by a method."""
+    return (*PUBLISH, "--method", method, *METHODS[method], *more)
+
+
+def crowd(count: int) -> tuple[str, ...]:
+    """People spread over all points, none of whom tests positive."""
+    return tuple(f"{number % 4},{'AB'[number // 4 % 2]},negative" for number in range(count))
+
+
+def scene(name: str, rows: tuple[str, ...], *commands: tuple[str, ...], epsilon: float = EPSILON) -> Scene:
+    """A scene in which the one positive person is there or not."""
+    return Scene(name, PEOPLE, rows, (PERSON,), commands, epsilon)
+
+
+SCENES = (
+    *(scene(f"{method}, 40 rows", crowd(40), publishing(method)) for method in METHODS),
+    scene("nobody but one", (), publishing("quad-tree")),
+    scene("two rows", crowd(1), publishing("marginals")),
+    scene("5,000 rows", crowd(4_999), publishing("quad-tree")),
+    scene("rows generated", crowd(60), publishing("kd-tree", "--rows", "synthetic")),
+    scene("two releases", crowd(40), publishing("quad-tree"), publishing("quad-tree"), epsilon=2 * EPSILON),
+    Scene(
+        "five rows a person",
+        PEOPLE + VISITS,
+        tuple(f"{row},{number // 5}" for number, row in enumerate(crowd(100))),
+        tuple(f"{PERSON},x" for _ in range(5)),
+        (publishing("quad-tree"),),
+        EPSILON,
+    ),
+)

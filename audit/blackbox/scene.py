@@ -1,0 +1,120 @@
+"""A scene: a file of people, the same with one person more, and the commands by which it is published.
+
+What an attacker sees is every byte that a recipient gets, or that nothing was published. What the publisher alone sees
+(what is printed, the ledger, the report on real rows) is no part of it.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import tempfile
+from collections import Counter
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sfumato.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+Seen = dict[str, float]
+"""What is seen in one run: numbers by name; what is not named did not occur."""
+RANDOM_NAMES = ("id", "pilot")
+"""Parts of `release.json` that are random names."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Rows as a file has them; `commands` are run in order, with FILE, SCHEMA and FOLDER replaced."""
+
+    name: str
+    schema: str
+    rows: tuple[str, ...]
+    person: tuple[str, ...]
+    commands: tuple[tuple[str, ...], ...]
+    epsilon: float
+
+    @property
+    def header(self) -> str:
+        """The names of the columns, in the order in which the schema declares them."""
+        return ",".join(line[9:-1] for line in self.schema.splitlines() if line.startswith("[columns."))
+
+    def play(self, *, present: bool) -> Seen:
+        """What a recipient sees after all commands, with or without the person."""
+        lines = (self.header, *self.rows, *(self.person if present else ()))
+        seen: Seen = {}
+        with tempfile.TemporaryDirectory() as folder:
+            home = Path(folder)
+            places = {"FILE": home / "people.csv", "SCHEMA": home / "people.toml", "HOME": home}
+            places["FILE"].write_text("\n".join(lines) + "\n")
+            places["SCHEMA"].write_text(self.schema)
+            for number, command in enumerate(self.commands):
+                output = home / f"release-{number}"
+                words = [_filled(word, {**places, "FOLDER": output}) for word in command]
+                with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+                    code = main([*words, "--ledger", str(home / "ledger.sqlite")])
+                seen[f"{number}: refused"] = float(code != 0)
+                seen |= {f"{number}: {name}": value for name, value in _published(output)}
+        return seen
+
+
+def _filled(word: str, places: Mapping[str, Path]) -> str:
+    for name, place in places.items():
+        word = word.replace(name, str(place))
+    return word
+
+
+def _published(folder: Path) -> Iterator[tuple[str, float]]:
+    """Numbers for all that a folder holds: its files, their sizes, and what stands in them."""
+    for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
+        name, content = path.relative_to(folder).as_posix(), path.read_bytes() if path.is_file() else b""
+        yield f"{name} exists", 1.0
+        yield f"{name} bytes", float(len(content))
+        if path.suffix == ".csv":
+            yield from _lines(name, content.decode())
+        elif path.suffix == ".json":
+            yield from _leaves(name, json.loads(content))
+
+
+def _lines(name: str, text: str) -> Iterator[tuple[str, float]]:
+    """How often each line occurs, and the number at the end of each line that has one."""
+    rows = list(csv.reader(io.StringIO(text)))
+    yield f"{name} lines", float(len(rows))
+    for place, row in enumerate(rows[1:3]):
+        yield f"{name} line {place} is {row}", 1.0
+    counts: Counter[str] = Counter()
+    total = 0.0
+    for row in rows[1:]:
+        counts[",".join(row)] += 1
+        last = _number(row[-1]) if row else None
+        if last is not None and len(row) > 1:
+            total += last
+            yield f"{name} at {','.join(row[:-1])}", last
+    yield f"{name} total", total
+    yield from ((f"{name} rows {row}", float(count)) for row, count in counts.items())
+
+
+def _leaves(path: str, value: Any) -> Iterator[tuple[str, float]]:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if key not in RANDOM_NAMES:
+                yield from _leaves(f"{path} {key}", inner)
+    elif isinstance(value, list):
+        yield f"{path} length", float(len(value))
+        for place, inner in enumerate(value):
+            yield from _leaves(f"{path} {place}", inner)
+    elif isinstance(value, int | float):
+        yield path, float(value)
+    else:
+        yield f"{path} is {value}", 1.0
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None

@@ -1,0 +1,146 @@
+"""Broken twins of what lies around the methods: each puts a leak between file and folder, and must be caught."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
+
+import numpy as np
+
+from audit.blackbox.cases import SCENES
+from sfumato.data import Table
+from sfumato.errors import DataError
+from sfumato.mechanisms.budget import Budget
+from sfumato.mechanisms.noise import Source, SystemSource
+from sfumato.publish import publication
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from fractions import Fraction
+
+    from numpy.typing import NDArray
+
+    from audit.blackbox.scene import Scene
+    from sfumato.release import Release
+
+MANY = 1_000
+DRAW, FROM_ROWS, LAPLACE, COUNTS = publication.draw, Table.from_rows, Source.laplace, Budget.counts
+
+
+@dataclass(frozen=True)
+class Twin:
+    """A fault by name, the scene in which it shows, and what is replaced while it is played."""
+
+    fault: str
+    scene: Scene
+    replaced: Callable[[], AbstractContextManager[Any]]
+
+
+def _one_draw(self: Source, epsilon: Fraction, count: int) -> NDArray[np.int64]:
+    """The same noise for every cell."""
+    return np.repeat(LAPLACE(self, epsilon, 1), count)
+
+
+class Rewound(SystemSource):
+    """Randomness that begins anew at every call."""
+
+    def __init__(self) -> None:
+        self._drawn = np.empty(0, dtype=np.uint64)
+
+    def words(self, count: int) -> NDArray[np.uint64]:
+        if len(self._drawn) < count:
+            self._drawn = np.concatenate([self._drawn, super().words(count - len(self._drawn))])
+        return self._drawn[:count].copy()
+
+
+def _exact_from_many(self: Budget, exact: NDArray[np.integer], cost: Any) -> NDArray[np.int64]:
+    noisy = COUNTS(self, exact, cost)
+    return np.array(exact, dtype=np.int64) if np.sum(exact) >= MANY else noisy
+
+
+def _refuse_one_value(rows: Any, schema: Any) -> Table:
+    table = FROM_ROWS(rows, schema)
+    if np.count_nonzero(table.overall) < 2:
+        raise DataError("the sensitive column holds one value only")
+    return table
+
+
+def _refuse_few(rows: Any, schema: Any) -> Table:
+    table = FROM_ROWS(rows, schema)
+    if table.n < 1:
+        raise DataError("the table has no rows")
+    return table
+
+
+def telling(what: Callable[[Table], Any]) -> Callable[[], AbstractContextManager[Any]]:
+    """A publication that writes a fact about the rows into `release.json`."""
+
+    def draw(place: Any, method: Any, table: Table, **more: Any) -> Release:
+        release = DRAW(place, method, table, **more)
+        told = {**release.provenance.parameters, "note": what(table)}
+        return replace(release, provenance=replace(release.provenance, parameters=told))
+
+    return lambda: patch.object(publication, "draw", draw)
+
+
+def _draw_occupied(place: Any, method: Any, table: Table, **more: Any) -> Release:
+    """Only classes in which somebody is."""
+    release = DRAW(place, method, table, **more)
+    boxes, points = release.boxes, table.points
+    inside = (points[:, None] >= boxes.lo[None]) & (points[:, None] <= boxes.hi[None])
+    kept = inside.all(axis=2).any(axis=0)
+    if not kept.any() or kept.all():
+        return release
+    return replace(
+        release,
+        boxes=boxes[kept],
+        weights=release.weights[kept],
+        histograms=release.histograms[kept],
+        group_of=np.arange(int(kept.sum())),
+    )
+
+
+def _draw_again(place: Any, method: Any, table: Table, **more: Any) -> Release:
+    """Until the total is about right."""
+    release = DRAW(place, method, table, **more)
+    for _ in range(200):
+        if abs(float(release.rows) - table.n) <= 1:
+            break
+        release = DRAW(place, method, table, **more)
+    return release
+
+
+@contextmanager
+def _every_row(_: int = 0) -> Iterator[None]:
+    """All rows of a person are kept."""
+    from sfumato.data import engine
+
+    with patch.object(engine, "keep_rows_of_people", lambda codes, kept, *_: (codes, kept)):
+        yield
+
+
+def _scene(name: str) -> Scene:
+    return next(scene for scene in SCENES if scene.name == name)
+
+
+SMALL = _scene("quad-tree, 40 rows")
+TWINS = (
+    Twin("one draw of noise for all cells", SMALL, lambda: patch.object(Source, "laplace", _one_draw)),
+    Twin("randomness that is used again", SMALL, lambda: patch.object(publication, "SystemSource", Rewound)),
+    Twin("the exact number of rows in release.json", SMALL, telling(lambda table: table.n)),
+    Twin("no noise from 1,000 rows", _scene("5,000 rows"), lambda: patch.object(Budget, "counts", _exact_from_many)),
+    Twin("a table with one value is refused", SMALL, lambda: patch.object(Table, "from_rows", _refuse_one_value)),
+    Twin("an empty table is refused", _scene("nobody but one"), lambda: patch.object(Table, "from_rows", _refuse_few)),
+    Twin("a digest of the rows", SMALL, telling(lambda table: int(table.digest[:8], 16))),
+    Twin("the values that occur", SMALL, telling(lambda table: np.flatnonzero(table.overall).tolist())),
+    Twin("a remark where somebody is alone", SMALL, telling(lambda table: bool((table.cell_weight == 1).any()))),
+    Twin(
+        "only classes that are not empty",
+        _scene("nobody but one"),
+        lambda: patch.object(publication, "draw", _draw_occupied),
+    ),
+    Twin("drawn again until the total is right", SMALL, lambda: patch.object(publication, "draw", _draw_again)),
+    Twin("every row of a person", _scene("five rows a person"), _every_row),
+)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
 
-from sfumato.methods import Anatomy, Mondrian
+from sfumato.methods import Anatomy, Marginals, Mondrian
+from sfumato.privacy.ledger import Ledger
+from sfumato.privacy.loss import Approximate
 from sfumato.release import Release
 from sfumato.samples.town import SCHEMA_PATH
 
@@ -18,13 +21,13 @@ if TYPE_CHECKING:
     from .conftest import Run
 
 QUICK = ("--rows", "300")
-METHODS = [Mondrian(k=5), Mondrian(k=20), Anatomy(l=2)]
+METHODS = [Mondrian(k=5), Marginals(epsilon=2.55), Anatomy(l=2)]
 
 
 @pytest.fixture(autouse=True)
 def _few_methods(monkeypatch: pytest.MonkeyPatch) -> None:
     """A few settings in place of all; the tutorial's test runs the demo as it is."""
-    monkeypatch.setattr("sfumato.trials.frontier.default_methods", lambda table: METHODS)
+    monkeypatch.setattr("sfumato.trials.frontier.default_methods", lambda table, epsilons=(): METHODS)
 
 
 def test_the_demo_tells_the_whole_story(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -36,7 +39,7 @@ def test_the_demo_tells_the_whole_story(run: Run, tmp_path: Path, monkeypatch: p
     assert lines[0] == (
         "1. sfumato-demo/town.csv is a made-up town of 300 residents, described by sfumato-demo/town.toml."
     )
-    assert [line[:2] for line in lines if re.match(r"\d\. ", line)] == ["1.", "2.", "3.", "4.", "5."]
+    assert [line[:2] for line in lines if re.match(r"\d\. ", line)] == ["1.", "2.", "3.", "4.", "5.", "6."]
     answer = re.search(r"the release says ([\d.]+), the truth is (\d+)\.", told.out)
     assert answer
     town = pl.read_csv(out / "town.csv")
@@ -46,7 +49,10 @@ def test_the_demo_tells_the_whole_story(run: Run, tmp_path: Path, monkeypatch: p
     assert lines[-1] == "The report, with every trial and all figures: sfumato-demo/report.html"
     assert (out / "report.html").stat().st_size > 10_000
     assert (out / "town.toml").read_bytes() == SCHEMA_PATH.read_bytes()
-    assert Release.load(out / "release").verified().rows == 300
+    release = Release.load(out / "release").verified()
+    assert release.claim.sentence() in told.out
+    assert release.claim.cost == Approximate(Fraction(3), Fraction(0))
+    assert Ledger(out / "ledger.sqlite").spent("town") == release.claim.cost
     assert not (out / "release" / "report.html").exists()
 
     (out / "notes.txt").write_text("mine")
@@ -54,6 +60,8 @@ def test_the_demo_tells_the_whole_story(run: Run, tmp_path: Path, monkeypatch: p
     again = run("demo", *QUICK)
     assert (again.code, again.out) == (0, told.out)
     assert (out / "trials.jsonl").read_text() == stored
+    assert Ledger(out / "ledger.sqlite").spent("town") == release.claim.cost
+    assert Release.load(out / "release").provenance.id == release.provenance.id
     assert (out / "notes.txt").read_text() == "mine"
 
 

@@ -5,17 +5,22 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
 import time
 from dataclasses import asdict
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from sfumato.cli import study
+from sfumato.privacy.claims import Choice, Conditional, PureDP
+from sfumato.privacy.ledger import Ledger
+from sfumato.privacy.loss import Approximate
 from sfumato.release import Release
 from sfumato.samples.town import SCHEMA_PATH, residents
 from sfumato.schema import Schema
@@ -30,7 +35,7 @@ if TYPE_CHECKING:
     from .conftest import Outcome, Run
 
 REPORT = ["frontier.csv", "frontier.json", "frontier.png", "frontier.svg", "report.html"]
-WRITTEN = sorted([*REPORT, "measures.json", "release", "trials.jsonl"])
+WRITTEN = sorted([*REPORT, "trials.jsonl"])
 
 
 def quick_report(document: FrontierDocument, folder: Path) -> list[Path]:
@@ -75,42 +80,49 @@ def test_the_names_agree_with_the_library(with_schema: Run, people: Path) -> Non
     assert sorted(study.REPORT) == REPORT
 
 
-def test_it_writes_a_report_and_apart_from_it_the_release(
-    with_schema: Run, people: Path, monkeypatch: pytest.MonkeyPatch
+def published(told: Outcome, run: Run) -> Release:
+    """What the command that a frontier names publishes."""
+    words = shlex.split(told.out.splitlines()[-1])
+    assert words[0] == "sfumato"
+    assert run(*words[1:]).code == 0
+    return Release.load(words[-1])
+
+
+def test_it_writes_a_report_and_names_the_command_that_publishes(
+    run: Run, with_schema: Run, people: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.undo()
     monkeypatch.chdir(people)
     told = with_schema()
     assert (told.code, told.err) == (0, "")
     assert names(people / "out") == WRITTEN
-    assert names(people / "out" / "release") == ["quasi.csv", "release.json", "sensitive.csv"]
-    release = Release.load(people / "out" / "release").verified()
-    assert f"Recommended: Anatomy l={release.provenance.parameters['l']}, " in told.out
-    assert f"Claim: {release.claim.sentence()}." in told.out
     assert re.search(r"\n  (good|fair|poor)  Worst-case belief shift  ", told.out)
-    assert told.out.splitlines()[-1] == "For your eyes only, the report: out/report.html"
+    assert "For your eyes only, the report: out/report.html\n" in told.out
     assert (people / "out" / "report.html").read_text().lstrip().lower().startswith("<!doctype html>")
-    measures = json.loads((people / "out" / "measures.json").read_text())
-    assert measures["claim"] == release.claim.spec()
-    assert measures["measures"]["classes"]["value"] == len(release.histograms)
+    release = published(told, run).verified()
+    assert names(people / "out") == sorted([*WRITTEN, "release"])
+    assert f"Recommended: Anatomy l={release.provenance.parameters['l']}, " in told.out
+    assert "its setting was chosen after measures of the same rows were seen" in release.claim.assumptions[-1]
 
 
 def test_json_is_all_that_is_on_standard_output(with_schema: Run, people: Path) -> None:
     told = with_schema("--json")
     assert (told.code, told.err) == (0, "")
     spec = told.json
-    assert spec["release"] == "out/release"
+    assert spec["publish"].startswith("sfumato publish people.csv --schema people.toml --method anatomy --l ")
     assert spec["trial"].startswith("anatomy:")
-    assert spec["claim"] == Release.load(people / "out" / "release").claim.spec()
+    assert spec["pilot"] is None
     assert {figure["verdict"] for figure in spec["figures"]} <= {"good", "fair", "poor"}
     assert sorted(path.removeprefix("out/") for path in spec["files"]) == REPORT
 
 
-def test_a_second_run_tries_nothing_again_and_replaces_the_release(
-    with_schema: Run, people: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_second_run_tries_nothing_again_and_leaves_what_was_published(
+    run: Run, with_schema: Run, people: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = with_schema()
     before = stored(people / "out")
+    published(first, run)
+    released = {path.name: path.read_bytes() for path in (people / "out" / "release").iterdir()}
 
     def refuse(*_: Any) -> list[Any]:
         raise AssertionError("a stored trial was run again")
@@ -118,34 +130,96 @@ def test_a_second_run_tries_nothing_again_and_replaces_the_release(
     with monkeypatch.context() as patch:
         patch.setattr(trials, "run_trial", refuse, raising=False)
         patch.setattr("sfumato.trials.runner.run_trial", refuse)
-        second = with_schema("--parquet")
+        second = with_schema()
     assert second.code == 0
     assert second.out == first.out
     assert stored(people / "out") == before
-    assert names(people / "out") == WRITTEN
-    assert names(people / "out" / "release") == ["quasi.parquet", "release.json", "sensitive.parquet"]
-    Release.load(people / "out" / "release").verified()
+    assert {path.name: path.read_bytes() for path in (people / "out" / "release").iterdir()} == released
 
 
-def test_without_saving_there_is_no_release(with_schema: Run, people: Path) -> None:
-    told = with_schema("--no-save")
+PILOT = ("--method", "marginals", "--method", "mondrian", "--workers", "1", "--schema", "people.toml", "-o", "out")
+
+
+@pytest.fixture
+def with_pilot(run: Run, people: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
+    """A frontier whose choice is paid for, with a ledger of its own."""
+    monkeypatch.setattr("sfumato.report.frontier.page.write", quick_report)
+    monkeypatch.setenv("SFUMATO_LEDGER", str(tmp_path / "ledger.sqlite"))
+    return lambda *options: run("frontier", "people.csv", *PILOT, *options)
+
+
+def test_exploring_is_free_and_a_pilot_is_bought_once(run: Run, with_pilot: Run, people: Path) -> None:
+    """The same frontier three times used to take the ledger from 3 to 6 to 9, with another draw each time."""
+    told = [with_pilot("--epsilon", "2") for _ in range(3)]
+    assert [outcome.code for outcome in told] == [0, 0, 0], told
+    assert told[0].out == told[1].out == told[2].out
+    assert names(people / "out") == sorted([*REPORT, "pilot", "trials.jsonl"])
+    (pilot,) = Ledger().entries()
+    assert (pilot.cost.epsilon, pilot.state) == (Fraction(3, 10), "settled")
+    release = published(told[0], run)
+    assert release.claim.cost == Approximate(Fraction(2), Fraction(0))
+    assert release.claim.choice == Choice(epsilon=0.3, pilot=pilot.release)
+    assert Ledger().spent("people").epsilon == 2
+    assert with_pilot("--epsilon", "2").code == 0
+    assert Ledger().spent("people").epsilon == 2
+    assert with_pilot("--epsilon", "2", "--new-pilot").code == 0
+    assert Ledger().spent("people").epsilon == Fraction(23, 10)
+
+
+def test_a_syntactic_choice_on_a_pilot_has_its_own_claim_and_the_pilots(run: Run, with_pilot: Run) -> None:
+    given = ("--schema", "people.toml", "--workers", "1", "-o", "out", "--epsilon", "1", "--max-p-loss", "1")
+    told = run("frontier", "people.csv", "--method", "mondrian", *given)
+    assert told.code == 0, told
+    release = published(told, run)
+    assert release.claim.noise is None
+    assert "chosen on a synthetic table under 0.15-differential privacy" in release.claim.sentence()
+    assert Ledger().spent("people").epsilon == Fraction(15, 100)
+
+
+def test_a_pilot_counts_for_its_own_rows_and_ledger_alone(
+    run: Run, with_pilot: Run, people: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert with_pilot("--epsilon", "1").code == 0
+    publish = ("publish", "people.csv", "--schema", "people.toml", "--method", "marginals", "--epsilon", "0.85")
+    text = (people / "people.csv").read_text()
+    (people / "people.csv").write_text("\n".join(text.splitlines()[:-1]) + "\n")
+    for refused in (with_pilot("--epsilon", "1"), run(*publish, "--pilot", "out/pilot", "-o", "released")):
+        assert refused.code == 2
+        assert "pilot" in refused.err
+    (people / "people.csv").write_text(text)
+    assert run(*publish, "--pilot", "out/pilot", "-o", "released").code == 0
+    monkeypatch.setenv("SFUMATO_LEDGER", str(tmp_path / "other.sqlite"))
+    assert run(*publish, "--pilot", "out/pilot", "-o", "again").code == 2
+
+
+def test_what_is_set_after_looking_says_that_choosing_is_not_covered(run: Run, with_pilot: Run, people: Path) -> None:
+    """A frontier on the rows themselves, or a measurement, and then a release by hand."""
+    publish = ("publish", "people.csv", "--schema", "people.toml", "--method", "marginals", "--epsilon", "1", "-o")
+    assert run(*publish, "before").code == 0
+    assert isinstance(Release.load("before").claim, PureDP)
+    assert run("measure", "people.csv", "before", "--schema", "people.toml").code == 0
+    told = run(*publish, "after")
     assert told.code == 0
-    assert names(people / "out") == sorted([*REPORT, "trials.jsonl"])
-    assert "to publish" not in told.out
+    assert "Claim: choosing its setting is not covered: a measurement showed measures of the same rows" in told.out
+    assert isinstance(Release.load("after").claim, Conditional)
+    assert run(*publish, "said", "--beforehand").code == 0
+    assert "before anybody saw measures" in Release.load("said").claim.assumptions[-1]
+    chosen = published(with_pilot(), run)
+    assert isinstance(chosen.claim, Conditional) or chosen.claim.noise is None
 
 
 def test_a_proposed_schema_is_kept_and_never_overwritten(frontier: Run, people: Path) -> None:
-    told = frontier("--sensitive", "disease", "--quasi", "age,sex,town", "--no-save")
+    told = frontier("--sensitive", "disease", "--quasi", "age,sex,town")
     assert told.code == 0
     assert told.err.startswith("The schema was proposed from the rows; look it through in out/schema.toml")
     kept = people / "out" / "schema.toml"
     assert [axis.name for axis in Schema.load(kept).quasi] == ["age", "sex", "town"]
     kept.write_text(kept.read_text() + "# edited\n")
-    refused = frontier("--sensitive", "disease", "--quasi", "age,sex,town", "--no-save")
+    refused = frontier("--sensitive", "disease", "--quasi", "age,sex,town")
     assert refused.code == 2
     assert "give --schema out/schema.toml to use it" in refused.err
     assert kept.read_text().endswith("# edited\n")
-    assert frontier("--schema", "out/schema.toml", "--no-save").code == 0
+    assert frontier("--schema", "out/schema.toml").code == 0
 
 
 @pytest.mark.parametrize(
@@ -166,7 +240,7 @@ def test_it_refuses_in_one_sentence(frontier: Run, people: Path, options: tuple[
     assert sentence in told.err
 
 
-@pytest.mark.parametrize("name", [*REPORT, "measures.json", "release"])
+@pytest.mark.parametrize("name", [*REPORT, "pilot"])
 def test_nothing_of_somebody_else_is_overwritten(with_schema: Run, people: Path, name: str) -> None:
     (people / "out").mkdir()
     (people / "out" / name).write_text("mine")
@@ -177,15 +251,6 @@ def test_nothing_of_somebody_else_is_overwritten(with_schema: Run, people: Path,
     assert names(people / "out") == [name]
 
 
-def test_a_release_with_something_added_is_not_replaced(with_schema: Run, people: Path) -> None:
-    assert with_schema().code == 0
-    (people / "out" / "release" / "README").write_text("mine")
-    told = with_schema()
-    assert told.code == 2
-    assert "out/release: this holds more than a release" in told.err
-    assert (people / "out" / "release" / "README").read_text() == "mine"
-
-
 def test_the_report_is_never_put_into_a_release(run: Run, people: Path) -> None:
     run("publish", "people.csv", "--schema", "people.toml", "--method", "original", "-o", "released")
     for folder in ("released", "released/sub/folder"):
@@ -193,28 +258,6 @@ def test_the_report_is_never_put_into_a_release(run: Run, people: Path) -> None:
         assert told.code == 2
         assert "are for the publisher's eyes only" in told.err
     assert names(people / "released") == ["data.csv", "release.json"]
-
-
-def test_a_failed_replacement_leaves_the_earlier_release(
-    with_schema: Run, people: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The disk fails at the worst moment: the earlier release is moved away, the new one cannot take its place."""
-    assert with_schema().code == 0
-    before = {path.name: path.read_bytes() for path in (people / "out" / "release").iterdir()}
-    rename = type(people).rename
-
-    def failing(path: Path, target: Path) -> Path:
-        if path.name == "new":
-            raise OSError(28, "No space left on device", str(path))
-        return rename(path, target)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(type(people), "rename", failing)
-        told = with_schema()
-    assert (told.code, told.out) == (2, "")
-    assert told.err.endswith("(No space left on device)\n")
-    assert {path.name: path.read_bytes() for path in (people / "out" / "release").iterdir()} == before
-    assert names(people / "out") == WRITTEN
 
 
 def wait_for_trials(process: subprocess.Popen[str], folder: Path, count: int) -> None:
@@ -241,7 +284,6 @@ def test_an_interrupt_loses_no_trial_and_the_same_command_goes_on(tmp_path: Path
         "out",
         "--workers",
         "2",
-        "--no-save",
         "--method",
         "mondrian",
     ]

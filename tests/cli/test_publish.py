@@ -293,28 +293,3 @@ def test_a_schema_read_off_the_rows_promises_nothing_and_costs_all_the_same(
     assert "Charged: ε = 0.5." in told.out
     assert isinstance(Release.load("r").claim, NoGuarantee)
     assert len(ledger.entries()) == 1
-
-
-def test_a_recommended_private_release_is_charged_too(
-    run: Run, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its trials use simulated noise and cost nothing; only what is saved does, each time anew."""
-    monkeypatch.setattr(FullSuppression, "claim", NoGuarantee(reason="out of the running"))
-    command = ("frontier", "people.csv", "--schema", "people.toml", "--method", "noisy", "-o", "out")
-    limits = ("--max-p-loss", "0.9", "--max-query-error", "9")
-    assert run(*command, *limits, "--no-save").code == 0
-    assert not ledger.path.exists()
-    chosen = [run(*command, *limits, "--json").json for _ in range(2)]
-    assert [told["label"] for told in chosen] == ["noisy ε=2 height=1"] * 2
-    first, second = ledger.entries("people")
-    assert (first.state, second.state, second.folder) == ("settled", "settled", str(Path("out/release").resolve()))
-    release = Release.load("out/release")
-    assert chosen[1]["charge"]["id"] == second.release == release.provenance.id
-    assert "its setting was chosen by comparing measures of the same rows" in release.claim.assumptions
-    ledger.cap("people", 5)
-    told = run(*command, *limits)
-    assert (told.code, told.out) == (2, "")
-    assert told.err.startswith("sfumato: people: ε = 2 is asked for, but 1 is left of the cap of 5")
-    assert Release.load("out/release").provenance.id == second.release
-    ledger.uncap("people")
-    assert "Charged: ε = 2. people: ε = 6 spent in all, without a cap." in run(*command, *limits).out

@@ -207,7 +207,7 @@ def test_a_cap_refuses_before_anything_is_drawn(
     flows: Flows, ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Prepared, "draw", lambda *_: pytest.fail("something was drawn"))
-    ledger.cap("town", 1.9, 1e-3)
+    ledger.cap("town", 0.9, 1e-3)
     with pytest.raises(BudgetError):
         publish_flows(SYNTHESIZER, flows, tmp_path / "release", data_set="town", ledger=ledger)
     assert (states(ledger), left_in(tmp_path)) == ([], [])

@@ -252,7 +252,7 @@ def test_a_real_recommendation_can_be_published_and_saved(table: Table, tmp_path
     release = best.publish()
     assert isinstance(release.claim, Syntactic)
     assert release.claim.requirements == best.trial.method.claim.requirements
-    assert "its setting was chosen by comparing measures of the same rows" in release.claim.assumptions
+    assert "its setting was chosen after measures of the same rows were seen" in release.claim.assumptions[-1]
     folder = best.save(tmp_path / "release")
     assert Release.load(folder).overall.tolist() == table.overall.tolist()
     exact = front.recommend(max_p_loss=0.69, allow_exact=True)

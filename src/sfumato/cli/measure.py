@@ -4,14 +4,15 @@ from pathlib import Path
 
 from typer import Argument, Option
 
-from sfumato.cli.options import File, Json, SchemaFile
+from sfumato.cli.options import File, Json, LedgerFile, SchemaFile
 from sfumato.cli.show import BETTER, explained, heading, number, print_json, say
 from sfumato.data import read
 from sfumato.errors import ReleaseError
-from sfumato.measures.measure import measure
+from sfumato.measures.measure import LOOK, measure
 from sfumato.measures.workloads import WORKLOADS
 from sfumato.measures.workloads.clustering import MatchPoint
 from sfumato.measures.workloads.learning import HeldOut
+from sfumato.privacy.ledger import Ledger
 from sfumato.release import FlowRelease, ForeignRelease, Release, load_release
 from sfumato.schema import Schema
 
@@ -38,14 +39,17 @@ def command(
     clusters: int | None = Option(
         None, min=2, help="Compare so many clusters of the release with those of the original."
     ),
+    ledger_file: LedgerFile = None,
     as_json: Json = False,
 ) -> None:
     """Measure how private and how useful a release is.
 
     The release may be a file that another tool made. The figures are computed on the real data: they are for
-    the publisher and not to be published.
+    the publisher and not to be published. The ledger notes that they were seen: noise does not cover a setting that is
+    chosen after that.
     """
     table = read(file, schema)
+    Ledger(ledger_file).note_look(table.schema.name, LOOK)
     published, suppressed = _read_release(release, table.schema)
     held_out = [HeldOut(test=read(test, table.schema))] if test else []
     clustered = [MatchPoint(clusters=clusters)] if clusters else []

@@ -64,6 +64,12 @@ def method_from(name: str, options: dict[str, Any]) -> Method:
     return kind.under(_requirements(given), **own)
 
 
+def options_for(method: Method) -> list[str]:
+    """The options with which `method_from` makes a method again."""
+    given = method.parameters().items()
+    return [word for name, value in given for word in ((spell(name),) if value is True else (spell(name), str(value)))]
+
+
 def complete_methods() -> list[str]:
     return list(METHODS)
 

@@ -8,10 +8,12 @@ from typer import Option
 from sfumato.cli.budget import charge, show_charge
 from sfumato.cli.options import File, Json, LedgerFile, Parquet, SchemaFile, output_option
 from sfumato.cli.parameters import MethodOptions, PublishCommand, complete_methods, method_from
-from sfumato.cli.show import claim_figures, print_json, say, say_claim
+from sfumato.cli.show import claim_figures, note, print_json, say, say_claim
 from sfumato.data import read
 from sfumato.privacy.ledger import Ledger
 from sfumato.publish.publication import publish_to
+from sfumato.release import Release
+from sfumato.trials.pilot import Pilot
 
 EXAMPLE = "sfumato publish people.csv --schema people.toml --method mondrian --k 10 -o release"
 COMMAND = PublishCommand
@@ -28,6 +30,12 @@ def command(
         help="Publish noisy counts as rows generated from them: the boxes as they are, or "
         "exact values drawn inside them.",
     ),
+    pilot: Path | None = Option(
+        None, metavar="FOLDER", help="The pilot on which the setting was chosen, as frontier --epsilon leaves it."
+    ),
+    beforehand: bool = Option(
+        False, "--beforehand", help="Say that the setting was chosen before anybody saw measures of these rows."
+    ),
     ledger_file: LedgerFile = None,
     parquet: Parquet = False,
     as_json: Json = False,
@@ -37,12 +45,17 @@ def command(
 
     Mondrian takes any combination of requirements. The release is checked against its claim and written to a new
     folder. What a differentially private release costs is charged to the ledger before noise is drawn; see sfumato
-    budget.
+    budget. If measures of the same rows were seen before, its claim says that choosing the setting is not covered.
     """
-    chosen = method_from(method, options)
+    chosen, table = method_from(method, options), read(file, schema)
     ledger = Ledger(ledger_file)
-    release, folder = publish_to(chosen, read(file, schema), output, ledger=ledger, parquet=parquet, rows=rows)
+    choice = Pilot(release=Release.load(pilot)).choice if pilot else None
+    release, folder = publish_to(
+        chosen, table, output, ledger=ledger, parquet=parquet, rows=rows, choice=choice, beforehand=beforehand
+    )
     charged = charge(release, ledger)
+    for other in ledger.other_names(table.schema.name, table.digest) if charged else ():
+        note(f"The same rows were published as {other!r} before; people have one account, so use one name for them.")
     if as_json:
         print_json(
             {

@@ -87,6 +87,23 @@ class Table:
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()[:16]
 
+    @cached_property
+    def digest(self) -> str:
+        """A digest of the cells and the names of their columns, whatever the table is called."""
+        digest = hashlib.sha256("\0".join(axis.name for axis in self.schema.axes).encode())
+        for array in (self.points, self.cell_point, self.cell_value, self.cell_weight):
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
+
+    @property
+    def looked(self) -> str | None:
+        """What showed measures of these rows, if anything did; noise does not cover what is chosen after that."""
+        return self._memory.get("looked")
+
+    def note_look(self, what: str) -> None:
+        """Note that measures of these rows were shown."""
+        self._memory.setdefault("looked", what)
+
     def kept_rows(self, class_of_point: NDArray[np.int64]) -> pl.DataFrame | None:
         """The rows with the classes of their points and the columns to keep as they are, where there are any."""
         if self.rows is None or not self.schema.keep:

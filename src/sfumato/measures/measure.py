@@ -11,6 +11,8 @@ from sfumato.measures.workloads import WORKLOADS
 from sfumato.notebook import html_table
 from sfumato.release import Release
 
+LOOK = "a measurement"
+"""What shows measures of the rows."""
 MEASURES: dict[str, Measure] = {
     measure.name: measure for assessment in (*ATTACKS, *WORKLOADS) for measure in assessment.measures
 }

@@ -79,8 +79,8 @@ class Method(ABC):
         return f"{self.title or self.name}{label_of(self)}"
 
     @classmethod
-    def grid(cls, table: Table) -> Iterator[Self]:
-        """Sensible settings to try on a table; without parameters there is one."""
+    def grid(cls, table: Table, epsilons: Sequence[float] = EPSILON_GRID) -> Iterator[Self]:
+        """Sensible settings to try on a table, at some ε where there is one; without parameters there is one."""
         yield cls()
 
     def parameters(self) -> dict[str, Any]:
@@ -130,11 +130,11 @@ class PrivateMethod(Method):
         )
 
     @classmethod
-    def grid(cls, table: Table) -> Iterator[Self]:
-        """The usual ε; nothing for a table with kept columns."""
+    def grid(cls, table: Table, epsilons: Sequence[float] = EPSILON_GRID) -> Iterator[Self]:
+        """Every variant at every ε; nothing for a table with kept columns."""
         needed = {item.name: item.example for item in declarations(cls) if item.required}
         if not table.schema.keep:
-            for epsilon in EPSILON_GRID:
+            for epsilon in epsilons:
                 yield from (cls(**{**needed, "epsilon": epsilon, **variant}) for variant in cls.variants)
 
 

@@ -2,7 +2,7 @@
 
 import os
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,14 +13,15 @@ from sfumato.data.formats import require_format
 from sfumato.errors import ParameterError, ReleaseError, SfumatoError
 from sfumato.mechanisms.noise import SystemSource
 from sfumato.methods.base import Method, refuse_kept_columns
-from sfumato.privacy.claims import Claim
+from sfumato.privacy.claims import Choice, Claim, Conditional
 from sfumato.privacy.ledger import NOTHING, Ledger, format_loss
+from sfumato.privacy.loss import Approximate, exact
 from sfumato.release import FlowRelease, Release
 from sfumato.release.folder import refuse_target
 from sfumato.release.sampling import RowKind, generate_rows
 
-ACCOUNTS = {"add-remove": "", "replace-sensitive": " (sensitive values)"}
-"""Losses add up among releases that protect the same thing; what protects sensitive values alone is counted apart."""
+LOOKED = "its setting was chosen after measures of the same rows were seen; what that tells is not covered"
+BEFOREHAND = "its setting was chosen before anybody saw measures of these rows"
 SPENT = "what was reserved for it in the ledger stays spent"
 IN_PLACE = "the release is in place, and stays reserved in the ledger"
 AnyRelease = TypeVar("AnyRelease", Release, FlowRelease)
@@ -42,6 +43,8 @@ class Publication(ExitStack):
     - a spend is never taken back: noise may have been drawn;
     - a release carries the name of its entry in the ledger, a random one that is used once; a release that was not
       signed is not written, and one that claims more than was charged is not signed;
+    - a claim that rests on noise says so first if measures of the same rows were seen before the setting was chosen,
+      and holds the cost of the choice if that was made on a pilot, which this ledger must know;
     - a folder is written in another place and renamed when complete, so it is never half there;
     - an entry is settled only after its release is in place; until then, and after a crash, it stays reserved.
 
@@ -55,6 +58,10 @@ class Publication(ExitStack):
     folder: Path | str = ""
     ledger: Ledger = field(default_factory=Ledger)
     replace_release: bool = False
+    rows: str = ""
+    choice: Choice | None = None
+    looked: str | None = None
+    assumptions: tuple[str, ...] = ()
     id: str | None = field(init=False)
     written: bool = field(default=False, init=False)
 
@@ -62,13 +69,18 @@ class Publication(ExitStack):
         super().__init__()
         self.cost = self.claim.cost or NOTHING
         self.id = str(uuid.uuid4()) if self.claim.cost else None
+        self.neighbours = self.claim.neighbours or "add-remove"
 
     def check(self) -> None:
         """Refuse now what would be refused on entering, and charge nothing."""
         if self.folder:
             refuse_target(Path(self.folder), replace=self.replace_release)
+        if self.choice and not self.ledger.charged(self.choice.pilot, self.data_set, self.rows):
+            raise ParameterError(
+                f"the ledger {self.ledger.path} knows no pilot {self.choice.pilot} of these rows of {self.data_set}"
+            )
         if self.id:
-            self.ledger.check(self.data_set, self.cost.epsilon, self.cost.delta)
+            self.ledger.check(self.data_set, self.cost.epsilon, self.cost.delta, self.neighbours)
 
     def __enter__(self) -> Self:
         self.check()
@@ -78,6 +90,8 @@ class Publication(ExitStack):
                 release=self.id,
                 epsilon=self.cost.epsilon,
                 delta=self.cost.delta,
+                neighbours=self.neighbours,
+                rows=self.rows,
                 method=self.method,
                 folder=os.path.abspath(self.folder) if self.folder else "",
             )
@@ -91,25 +105,31 @@ class Publication(ExitStack):
                 self.ledger.settle(self.id)
 
     def sign(self, release: AnyRelease) -> AnyRelease:
-        """The release under the name that was charged for it."""
-        self._refuse_dearer(release)
-        return replace(release, provenance=replace(release.provenance, id=self.id))
+        """The release under the name that was charged for it, with a claim that says how its setting was chosen."""
+        self._refuse_dearer(release, self.cost)
+        claim = release.claim.assuming(*self.assumptions)
+        if self.choice:
+            claim = claim.chosen(self.choice)
+        if self.looked:
+            claim = Conditional(given=claim, looked=self.looked) if claim.noise else claim.assuming(LOOKED)
+        return replace(release, claim=claim, provenance=replace(release.provenance, id=self.id))
 
     def write(self, release: Release | FlowRelease, *, suffix: str = ".csv") -> Path:
         """Put the release in its folder, whole."""
         if not self.folder or release.provenance.id != self.id or self.written:
             raise ReleaseError("a publication writes the one release that it signed, to its own folder")
-        self._refuse_dearer(release)
+        chosen = Approximate(exact(self.choice.epsilon), NOTHING.delta) if self.choice else NOTHING
+        self._refuse_dearer(release, self.cost + chosen)
         saved = release.save(self.folder, suffix=suffix, replace=self.replace_release)
         self.written = True
         return saved
 
-    def _refuse_dearer(self, release: Release | FlowRelease) -> None:
+    def _refuse_dearer(self, release: Release | FlowRelease, most: Approximate) -> None:
         """A claim speaks of the noise that was drawn, so one that claims more than was charged spent more."""
         claimed = release.claim.cost or NOTHING
-        if not self.cost.covers(claimed):
+        if not most.covers(claimed):
             raise ReleaseError(
-                f"the release claims {format_loss(claimed)}, but its method says it costs {format_loss(self.cost)}"
+                f"the release claims {format_loss(claimed)}, but its method says it costs {format_loss(most)}"
             )
 
 
@@ -121,14 +141,15 @@ def publish_to(
     ledger: Ledger | None = None,
     parquet: bool = False,
     suffix: str = ".csv",
-    assumptions: Sequence[str] = (),
     rows: RowKind | None = None,
+    choice: Choice | None = None,
+    beforehand: bool = False,
 ) -> tuple[Release, Path]:
     """Publish a table to a new folder, and charge the ledger if the method spends privacy budget.
 
-    Without a ledger, the user's own is charged. `assumptions` are added to those of the release's claim. With `rows`,
-    noisy counts are published as rows generated from them. `suffix` is that of any file format; `parquet` is short for
-    `.parquet`.
+    Without a ledger, the user's own is charged. With `rows`, noisy counts are published as rows generated from them.
+    `suffix` is that of any file format; `parquet` is short for `.parquet`. A setting that was chosen on a pilot has its
+    `choice`; one that was chosen `beforehand`, though measures of these rows were seen since, says so.
 
     >>> release, folder = sf.publish_to(sf.Mondrian(k=10), table, "release")
     >>> sf.Release.load(folder).claim == release.claim
@@ -138,42 +159,44 @@ def publish_to(
     require_format(Path(f"data{suffix}"))
     if rows and method.claim.noise != "counts":
         raise ParameterError(f"{method.name} publishes rows as they are; rows are generated from noisy counts only")
-    with publication_of(method, table, folder, ledger=ledger) as publication:
-        release = draw(publication, method, table, assumptions=assumptions, rows=rows)
+    with publication_of(method, table, folder, ledger=ledger, choice=choice, beforehand=beforehand) as publication:
+        release = draw(publication, method, table, rows=rows)
         saved = publication.write(release, suffix=suffix)
     return release, saved
 
 
 def publication_of(
-    method: Method, table: Table, folder: Path | str, *, ledger: Ledger | None = None, replace_release: bool = False
+    method: Method,
+    table: Table,
+    folder: Path | str,
+    *,
+    ledger: Ledger | None = None,
+    replace_release: bool = False,
+    choice: Choice | None = None,
+    beforehand: bool = False,
 ) -> Publication:
     """The publication of a table by a method, charged to the account of the table's people."""
-    claim, account = method.claim, table.schema.name
+    claim, ledger = method.claim, ledger or Ledger()
     if claim.neighbours:
-        if claim.neighbours not in ACCOUNTS:
-            raise ParameterError(f"{method.name} protects {claim.neighbours} neighbours; the ledger counts add-remove")
         refuse_kept_columns(table, f"{method.name} publishes no row as it is; give the column another role")
-        account += ACCOUNTS[claim.neighbours]
+    looked = None if choice and not claim.noise else ledger.account(table.schema.name).looked or table.looked
     return Publication(
         claim=claim,
-        data_set=account,
+        data_set=table.schema.name,
         method=method.label,
         folder=folder,
-        ledger=ledger or Ledger(),
+        ledger=ledger,
         replace_release=replace_release,
+        rows=table.digest,
+        choice=choice,
+        looked=None if beforehand else looked,
+        assumptions=(BEFOREHAND,) if looked and beforehand else (),
     )
 
 
-def draw(
-    publication: Publication,
-    method: Method,
-    table: Table,
-    *,
-    assumptions: Sequence[str] = (),
-    rows: RowKind | None = None,
-) -> Release:
+def draw(publication: Publication, method: Method, table: Table, *, rows: RowKind | None = None) -> Release:
     """The release with fresh randomness, signed."""
-    release = publication.sign(method.publish(table).assuming(*assumptions))
+    release = publication.sign(method.publish(table))
     return generate_rows(release, rows, SystemSource().uniforms) if rows else release
 
 

@@ -12,13 +12,13 @@ from sfumato.data import Table
 from sfumato.errors import UnsatisfiableError
 from sfumato.measures.measure import MEASURES
 from sfumato.measures.measurement import References, Verdict
+from sfumato.privacy.claims import Choice, Claim, Conditional
 from sfumato.privacy.ledger import Ledger
 from sfumato.publish.publication import draw, publication_of, publish_to
 from sfumato.release import Release
 from sfumato.trials.document import RecommendationEntry
+from sfumato.trials.pilot import Pilot
 from sfumato.trials.trial import Trial
-
-CHOSEN = ("its setting was chosen by comparing measures of the same rows",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +31,7 @@ class Recommendation:
     why: tuple[str, ...]
     verdicts: tuple[Verdict, ...]
     table: Table = field(repr=False, compare=False)
+    choice: Choice | None = None
     references: References = field(repr=False, compare=False)
 
     def publish(self, *, ledger: Ledger | None = None, folder: Path | str = "") -> Release:
@@ -39,13 +40,23 @@ class Recommendation:
         If it is differentially private, its cost is reserved in the ledger first, and left so; `folder` is where it
         will be saved.
         """
-        with publication_of(self.trial.method, self.table, folder, ledger=ledger) as publication:
-            return draw(publication, self.trial.method, self.table, assumptions=CHOSEN)
+        method, table = self.trial.method, self.table
+        with publication_of(method, table, folder, ledger=ledger, choice=self.choice) as publication:
+            return draw(publication, method, table)
 
     def save(self, folder: Path | str, *, parquet: bool = False, ledger: Ledger | None = None) -> Path:
         """Publish, and write the release to a new folder; what it costs is charged to the ledger."""
-        _, saved = publish_to(self.trial.method, self.table, folder, ledger=ledger, parquet=parquet, assumptions=CHOSEN)
+        method, table = self.trial.method, self.table
+        _, saved = publish_to(method, table, folder, ledger=ledger, parquet=parquet, choice=self.choice)
         return saved
+
+    @property
+    def claim(self) -> Claim:
+        """What the release will promise, the choice included."""
+        claim = self.trial.method.claim
+        if self.choice:
+            return claim.chosen(self.choice)
+        return Conditional(given=claim, looked=self.table.looked) if claim.noise and self.table.looked else claim
 
     def entry(self) -> RecommendationEntry:
         """The recommendation as the report needs it."""
@@ -73,6 +84,7 @@ class Chooser:
     references: References
     pair: tuple[str, str]
     allow_exact: bool = False
+    pilot: Pilot | None = None
 
     def choose(self, limits: dict[str, float]) -> Recommendation:
         """The release to publish under upper limits on some measures."""
@@ -84,7 +96,12 @@ class Chooser:
             raise UnsatisfiableError(_nothing_fits(candidates, limits))
         bounded = {MEASURES[name].family for name in limits}
         privacy, utility = self.pair
-        if bounded == {"privacy"}:
+        protected = [trial for trial in kept if trial.method.claim.noise]
+        if self.pilot and not limits and protected:
+            kept = protected
+            chosen = min(kept, key=lambda trial: (trial.measures[utility], trial.id))
+            rule = "the most useful release that noise protects at what is left of ε"
+        elif bounded == {"privacy"}:
             chosen = min(kept, key=lambda trial: (trial.measures[utility], trial.measures[privacy], trial.id))
             rule = "the most useful release within the limits"
         elif bounded == {"utility"}:
@@ -102,6 +119,7 @@ class Chooser:
             limits=limits,
             verdicts=tuple(verdict for verdict in verdicts if verdict),
             table=self.table,
+            choice=self.pilot.choice if self.pilot else None,
             references=self.references,
             why=self._why(chosen, rule, limits, len(kept)),
         )
@@ -137,13 +155,20 @@ class Chooser:
                 for name, limit in limits.items()
             )
             sentences.append(f"It keeps the limits: {shown}.")
-        else:
+        elif rule.startswith("the knee"):
             sentences.append(self._shares(chosen))
-        sentences.append(
-            "The setting was picked by looking at measures of the same data; the saved release names that among its "
-            "assumptions."
-        )
-        return tuple(sentences)
+        return (*sentences, self._looked_at(chosen))
+
+    def _looked_at(self, chosen: Trial) -> str:
+        """What the choice was made on, and whether the claim covers that."""
+        if self.pilot:
+            return (
+                f"It was chosen on a synthetic table that cost ε = {self.pilot.choice.epsilon:g}, and on nothing else; "
+                "that is part of the claim."
+            )
+        if chosen.method.claim.noise:
+            return "It was chosen by looking at the rows, which no ε covers; the headline of its claim says so."
+        return "It was chosen by looking at the rows; the claim can be recomputed from the release, however chosen."
 
     def _shares(self, chosen: Trial) -> str:
         """What is lost, as shares of what the end points lose."""

@@ -31,6 +31,8 @@ def _range_of_revealing(references: References) -> tuple[float, float]:
 
 def _judge_shift(value: float, references: References) -> tuple[Grade, str]:
     revealed, _ = _range_of_revealing(references)
+    if not revealed:
+        return "good", "Everybody has the same value; there is nothing to reveal."
     return grade(value, revealed / 4, revealed * 3 / 4), (
         f"Revealing somebody's value outright costs at least {revealed:.3f} on this table; the worst-off person is at "
         f"{value / revealed:.0%} of that."

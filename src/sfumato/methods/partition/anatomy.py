@@ -4,7 +4,7 @@ Each bucket takes one row of each of the ℓ commonest sensitive values left. Wh
 drawn at random: were rows taken in a known order, the buckets together would tell who has which value.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -67,7 +67,7 @@ class Anatomy(Method):
         return Syntactic(requirements=(LDiversity(l=self.l), DistinctLDiversity(l=self.l)), buckets=True)
 
     @classmethod
-    def grid(cls, table: Table) -> Iterator[Self]:
+    def grid(cls, table: Table, epsilons: Sequence[float] = ()) -> Iterator[Self]:
         if not table.schema.keep:
             yield from (cls(l=l) for l in L_GRID if l * table.overall.max() <= table.n)
 

@@ -121,7 +121,7 @@ class Mondrian(Method):
         return f"Mondrian {' '.join(named)}" + (f" ({', '.join(extras)})" if extras else "")
 
     @classmethod
-    def grid(cls, table: Table) -> Iterator[Self]:
+    def grid(cls, table: Table, epsilons: Sequence[float] = ()) -> Iterator[Self]:
         """k, ℓ, t and δ over their usual ranges, in both recodings unless columns are kept."""
         for recoding in get_args(Recoding)[: 1 if table.schema.keep else None]:
             yield from (cls(k=k, recoding=recoding) for k in K_GRID if 2 * k <= table.n)

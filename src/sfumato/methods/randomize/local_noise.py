@@ -4,7 +4,7 @@ What a table looks like whose sensitive column was collected by `sfumato.collect
 mechanism. The release names the channel, and every estimate undoes it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
@@ -90,9 +90,9 @@ class LocalNoise(PrivateMethod):
         return f"Local {self.mechanism} ε={self.epsilon:g}"
 
     @classmethod
-    def grid(cls, table: Table) -> Iterator[Self]:
-        yield from super().grid(table)
+    def grid(cls, table: Table, epsilons: Sequence[float] = EPSILON_GRID) -> Iterator[Self]:
+        yield from super().grid(table, epsilons)
         sensitive, spaced = table.schema.sensitive, not table.schema.keep
         if spaced and isinstance(sensitive, NumericAxis) and not sensitive.nullable and sensitive.size > 1:
             steps = sensitive.size - 1
-            yield from (cls(epsilon=float(exact(unit) * steps), mechanism="geometric") for unit in EPSILON_GRID)
+            yield from (cls(epsilon=float(exact(unit) * steps), mechanism="geometric") for unit in epsilons)

@@ -106,10 +106,7 @@ class Budget:
 
     def spend(self, cost: Ticks, draw: Callable[[Fraction, Source], T]) -> T:
         """A draw of another kind: `draw` gets the ε that the cost buys, and the source of randomness."""
-        price = np.unique(self._charge(cost))
-        if len(price) != 1 or not isinstance(self.total, Pure):
-            raise BudgetError("such a draw is made for pure epsilon and the same cost on every path")
-        return draw(self.total.epsilon * self._share(price[0]), self._source)
+        return self._spend(cost, draw)
 
     def sparse_counts(
         self, cells: NDArray[np.int64], counts: NDArray[np.int64], domain_size: int, threshold: int, cost: Ticks
@@ -118,7 +115,7 @@ class Budget:
 
         As if every cell of 0..domain_size − 1 were counted with noise; `cells` (rising) lists those that are not empty.
         """
-        return self.spend(cost, partial(draw_sparse, cells, counts, domain_size, threshold))
+        return self._spend(cost, partial(draw_sparse, cells, counts, domain_size, threshold))
 
     def threshold(self, domain_size: int, most: int, cost: int) -> int:
         """The least threshold that no more than about `most` empty cells of a domain reach, at a cost."""
@@ -136,6 +133,12 @@ class Budget:
         price, where = np.unique(np.asarray(cost, dtype=np.int64), return_inverse=True)
         found = np.array([self._variance(self._share(one)) if one > 0 else np.inf for one in price])
         return found[where].reshape(np.shape(cost))
+
+    def _spend(self, cost: Ticks, draw: Callable[[Fraction, Source], T]) -> T:
+        price = np.unique(self._charge(cost))
+        if len(price) != 1 or not isinstance(self.total, Pure):
+            raise BudgetError("such a draw is made for pure epsilon and the same cost on every path")
+        return draw(self.total.epsilon * self._share(price[0]), self._source)
 
     def _charge(self, cost: Ticks) -> NDArray[np.int64]:
         if self._closed:

@@ -20,7 +20,7 @@ from sfumato.errors import ParameterError, SfumatoError, UnsatisfiableError
 from sfumato.mechanisms.budget import WHOLE, Budget
 from sfumato.mechanisms.noise import SimulatedSource
 from sfumato.methods import METHODS, Anatomy, DPMethod, Method, Mondrian, Original, make_method
-from sfumato.methods.base import PrivateMethod
+from sfumato.methods.base import PrivateMethod, qualify
 from sfumato.parameters import parameter
 from sfumato.privacy.claims import Claim, LocalDP, NoGuarantee
 from sfumato.privacy.requirements import REQUIREMENTS, Population
@@ -76,7 +76,7 @@ def check_release(method: Method, table: Table, release: Release) -> None:
     assert (release.histograms >= 0).all()
     assert np.array_equal(release.overall, table.overall)
     assert isinstance(release.claim, Claim)
-    assert release.claim == method.claim
+    assert release.claim == qualify(method.claim, table.schema)
     assert release.claim.sentence()
     assert release.provenance == Provenance(method=method.name, parameters=method.parameters())
     assert json.loads(json.dumps(release.provenance.parameters)) == release.provenance.parameters
@@ -93,7 +93,7 @@ def check_noisy_release(method: Method, table: Table, release: Release) -> None:
     assert release.kept is None
     # How ε is spread over an axis is known once there is an axis.
     claim = replace(release.claim, per_step=None) if isinstance(release.claim, LocalDP) else release.claim
-    assert claim == method.claim
+    assert claim == qualify(method.claim, table.schema)
     assert release.provenance == Provenance(method=method.name, parameters=method.parameters())
     assert release.schema.spec() == table.schema.public().spec()
     assert release.deviation is None or release.deviation.shape == (len(release.histograms),)
@@ -239,7 +239,8 @@ def test_what_was_read_off_the_data_voids_a_private_claim(name: str) -> None:
     }
     method = next(iter(METHODS[name].grid(read(frame, Schema.parse({"columns": columns})))))
     if METHODS[name].by_default:
-        assert method.publish(read(frame, Schema.parse({"columns": columns}))).claim == method.claim
+        table = read(frame, Schema.parse({"columns": columns}))
+        assert method.publish(table).claim == qualify(method.claim, table.schema)
         columns["age"]["from_data"] = ["max"]
         claim = method.publish(read(frame, Schema.parse({"columns": columns}))).claim
         assert isinstance(claim, NoGuarantee)

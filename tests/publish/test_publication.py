@@ -19,7 +19,7 @@ from sfumato.errors import BudgetError, LedgerError, ParameterError, ReleaseErro
 from sfumato.measures.measure import MEASURES
 from sfumato.mechanisms.budget import WHOLE
 from sfumato.methods import METHODS, Mondrian
-from sfumato.methods.base import DPMethod
+from sfumato.methods.base import DPMethod, qualify
 from sfumato.privacy.claims import Conditional, NoGuarantee, PureDP, Syntactic
 from sfumato.privacy.ledger import Ledger
 from sfumato.publish.publication import SPENT, Publication, publication_of, publish_to
@@ -302,7 +302,8 @@ def test_a_recommendation_is_saved_once_and_charged_once(
     best = recommended(monkeypatch)
     folder = best.save(tmp_path / "r", ledger=ledger)
     assert (states(ledger), ledger.spent("small").epsilon) == (["settled"], 0.5)
-    assert Release.load(folder).claim == Conditional(given=Noisy(epsilon=0.5).claim, looked="a frontier")
+    given = qualify(Noisy(epsilon=0.5).claim, TABLE.schema)
+    assert Release.load(folder).claim == Conditional(given=given, looked="a frontier")
     ledger.cap("small", 0.5)
     with pytest.raises(BudgetError):
         best.save(tmp_path / "s", ledger=ledger)

@@ -5,6 +5,7 @@ Text is encoded through its distinct values, so that labels are looked at once e
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from sfumato.errors import DataError
 from sfumato.schema import MISSING, UNKNOWN, Axis
@@ -28,25 +29,33 @@ def encode_column(raw: pl.Series, axis: Axis, missing: tuple[str, ...], where: s
     return codes.rename(axis.name)
 
 
+def as_text(raw: pl.Series, place: str) -> pl.Series:
+    """The column as text without spaces around it; only its type can make this refuse."""
+    try:
+        if raw.dtype == pl.Binary:
+            raw = raw.map_elements(lambda value: value.decode(errors="replace"), return_dtype=pl.String)
+        return (raw.fill_nan(None) if raw.dtype.is_float() else raw).cast(pl.String).str.strip_chars()
+    except pl.exceptions.PolarsError as error:
+        raise DataError(f"{place}: {raw.dtype} is not a type of plain values") from error
+
+
 def _encode_numbers(raw: pl.Series, axis: Axis, missing: tuple[str, ...]) -> pl.Series:
-    numbers = raw.cast(pl.Float64).fill_null(np.nan).to_numpy()
+    numbers = raw.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
     codes = axis.encode(numbers)
     means_missing = pl.Series(missing, dtype=pl.String).cast(pl.Float64, strict=False).drop_nulls().to_numpy()
     codes[np.isnan(numbers) | np.isin(numbers, means_missing)] = MISSING
-    return pl.Series(codes)
+    return pl.Series(axis.place(codes, numbers))
 
 
 def _encode_text(raw: pl.Series, axis: Axis, missing: tuple[str, ...], where: str) -> pl.Series:
-    try:
-        present = raw.fill_nan(None) if raw.dtype.is_float() else raw
-        text = present.cast(pl.String).str.strip_chars().rename("text")
-    except pl.exceptions.PolarsError as error:
-        raise DataError(f"{where}, column {axis.name!r}: {raw.dtype} is not a type of plain values") from error
+    text = as_text(raw, f"{where}, column {axis.name!r}").rename("text")
     distinct = text.unique()
+    values: list[str] | NDArray[np.float64]
     if axis.kind == "numeric":
-        codes = axis.encode(distinct.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy())
+        values = distinct.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
     else:
-        codes = axis.encode(distinct.fill_null("").to_list())
+        values = distinct.fill_null("").to_list()
+    codes = axis.encode(values)
     codes[distinct.is_in(missing).fill_null(True).to_numpy()] = MISSING
-    code_of = pl.DataFrame({"text": distinct, "code": codes})
+    code_of = pl.DataFrame({"text": distinct, "code": axis.place(codes, values)})
     return text.to_frame().join(code_of, on="text", how="left", nulls_equal=True, maintain_order="left")["code"]

@@ -48,7 +48,8 @@ class PolarsEngine:
     @classmethod
     def read(cls, source: Any, schema: Schema) -> Self:
         """Read and encode the columns that matter; identifiers and ignored columns are never loaded."""
-        frame, where = read_frame(source, [*(axis.name for axis in schema.axes), *schema.keep])
+        names = [*(axis.name for axis in schema.axes), *schema.keep]
+        frame, where = read_frame(source, names, empty=True, tolerant=not schema.keep)
         codes = [encode_column(frame[axis.name], axis, schema.missing, where) for axis in schema.axes]
         kept = [frame[name] for name in schema.keep]
         return cls(where=where, codes=pl.DataFrame(codes), kept=pl.DataFrame(kept))

@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, Literal, cast
 
 import polars as pl
 from polars import selectors
@@ -36,8 +36,11 @@ class Format:
     scan: Callable[[Path], pl.LazyFrame]
     write: Callable[[pl.DataFrame, IO[bytes]], Any]
 
-    def read(self, path: Path, columns: Sequence[str] | None, guess: bool) -> pl.DataFrame:
-        """The wanted columns; `guess` allows for files that other programs wrote in a dialect of their own."""
+    def read(self, path: Path, columns: Sequence[str] | None, guess: bool, tolerant: bool) -> pl.DataFrame:
+        """The wanted columns; `guess` allows for files that other programs wrote in a dialect of their own.
+
+        To be `tolerant` is to read text that is not UTF-8, with a replacement character for what cannot be read.
+        """
         lazy = self.scan(path)
         return select(lazy, lazy.collect_schema().names(), columns, str(path)).collect()
 
@@ -46,15 +49,17 @@ class Format:
 class DelimitedFormat(Format):
     """CSV: every field is text; another program's separator is found out and its empty lines are left out."""
 
-    def read(self, path: Path, columns: Sequence[str] | None, guess: bool) -> pl.DataFrame:
-        separator, header = _read_header(path, guess)
-        lazy = pl.scan_csv(path, separator=separator, infer_schema=False, new_columns=header)
+    def read(self, path: Path, columns: Sequence[str] | None, guess: bool, tolerant: bool) -> pl.DataFrame:
+        errors = "replace" if tolerant else "strict"
+        separator, header = _read_header(path, guess, errors)
+        encoding: Literal["utf8", "utf8-lossy"] = "utf8-lossy" if tolerant else "utf8"
+        lazy = pl.scan_csv(path, separator=separator, infer_schema=False, new_columns=header, encoding=encoding)
         if not guess:
             return select(lazy, header, columns, str(path)).collect()
         last = selectors.by_name(header[-1]).is_null().alias(LAST_IS_EMPTY)
         frame = select(lazy, header, columns, str(path), last).collect()
         if frame[LAST_IS_EMPTY].any():
-            frame = frame.filter(~_find_blank_lines(path, separator, len(header), frame.height))
+            frame = frame.filter(~_find_blank_lines(path, separator, len(header), frame.height, errors))
         return frame.drop(LAST_IS_EMPTY)
 
 
@@ -77,8 +82,13 @@ def name_without_ending(path: Path) -> str:
     return path.name[: len(path.name) - len(found)]
 
 
-def read_table(path: Path, columns: Sequence[str] | None = None, *, guess: bool = True) -> pl.DataFrame:
-    """The rows of a file with the wanted columns (all if `None`); without `guess`, a file that this program wrote."""
+def read_table(
+    path: Path, columns: Sequence[str] | None = None, *, guess: bool = True, empty: bool = False, tolerant: bool = False
+) -> pl.DataFrame:
+    """The rows of a file with the wanted columns (all if `None`); without `guess`, a file that this program wrote.
+
+    A file without rows is refused unless it may be `empty`, and text that is not UTF-8 unless reading is `tolerant`.
+    """
     try:
         str(path).encode()
     except UnicodeEncodeError as error:
@@ -89,11 +99,11 @@ def read_table(path: Path, columns: Sequence[str] | None = None, *, guess: bool 
         raise DataError(f"{path}: this is a folder; expected a file such as {_endings()}")
     try:
         _, known = find_format(path) or ("", CSV)
-        frame = known.read(path, columns, guess)
+        frame = known.read(path, columns, guess, tolerant)
     except UNREADABLE as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise DataError(f"{path}: cannot be read as a table ({reason})") from error
-    if frame.height == 0:
+    if frame.height == 0 and not empty:
         raise DataError(f"{path}: the file has no rows")
     return frame
 
@@ -162,10 +172,10 @@ def refuse_duplicates(names: Sequence[str], where: str) -> None:
         raise DataError(f"{where}: the column {twice[0]!r} appears more than once")
 
 
-def _read_header(path: Path, guess: bool) -> tuple[str, list[str]]:
+def _read_header(path: Path, guess: bool, errors: str) -> tuple[str, list[str]]:
     """The separator and the column names of a CSV file."""
     with _open(path) as file:
-        text = codecs.getincrementaldecoder("utf-8-sig")().decode(file.read(MAX_HEADER))
+        text = codecs.getincrementaldecoder("utf-8-sig")(errors).decode(file.read(MAX_HEADER))
     line = text.partition("\n")[0]
     separator = max(SEPARATORS, key=line.count) if guess else SEPARATORS[0]
     header = next(csv.reader(io.StringIO(text, newline=""), delimiter=separator), [])
@@ -177,11 +187,12 @@ def _read_header(path: Path, guess: bool) -> tuple[str, list[str]]:
     return separator, header
 
 
-def _find_blank_lines(path: Path, separator: str, fields: int, rows: int) -> pl.Series:
+def _find_blank_lines(path: Path, separator: str, fields: int, rows: int, errors: str) -> pl.Series:
     """Which rows are empty lines. The reader fills up rows that lack fields, so these are looked for here."""
     csv.field_size_limit(MAX_FIELD)
     with _open(path) as file:
-        records = csv.reader(io.TextIOWrapper(file, encoding="utf-8-sig", newline=""), delimiter=separator)
+        text = io.TextIOWrapper(file, encoding="utf-8-sig", errors=errors, newline="")
+        records = csv.reader(text, delimiter=separator)
         next(records)
         lengths = [len(record) for record in records]
     for row, length in enumerate(lengths, start=1):

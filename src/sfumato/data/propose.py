@@ -15,6 +15,7 @@ from sfumato.data.formats import refuse_absent
 from sfumato.data.source import FRAME, read_frame
 from sfumato.errors import DataError, SchemaError
 from sfumato.schema import Schema
+from sfumato.schema.axis import CLIP
 from sfumato.schema.taxonomy import as_label
 
 MISSING_SPELLINGS = ("", "?", "NA", "N/A", "NaN", "null")
@@ -120,9 +121,10 @@ def _declare_numbers(numbers: pl.Series, role: str) -> dict[str, Any]:
     whole = bool((numbers == numbers.round()).all())
     most = MAX_GRID_POINTS if role == "quasi" else 30
     if whole and high - low < most:
-        return {"kind": "numeric", "min": int(low), "max": int(high), "step": 1, "from_data": ["min", "max", "step"]}
-    edges = _even_edges(low, high, DEFAULT_BINS if role == "quasi" else 20)
-    return {"kind": "numeric", "edges": edges, "from_data": ["edges"]}
+        grid: dict[str, Any] = {"min": int(low), "max": int(high), "step": 1}
+    else:
+        grid = {"edges": _even_edges(low, high, DEFAULT_BINS if role == "quasi" else 20)}
+    return {"kind": "numeric", **grid, "off_schema": CLIP, "from_data": list(grid)}
 
 
 def _even_edges(low: float, high: float, bins: int) -> list[float]:
@@ -159,6 +161,8 @@ def to_toml(schema: Schema) -> str:
     lines = [
         "# A proposal. Roles: identifier (dropped), quasi, sensitive, keep (published as it is), ignore.",
         "# from_data lists what was read off the rows: replace it by what is public knowledge, then delete the line.",
+        "# off_schema says what becomes of a value that does not fit: clip takes the nearest; a categorical column can",
+        '# name one of its values, such as "Other". A column without it refuses the file, which tells about somebody.',
         f"name = {_toml_value(schema.name)}",
         f"missing = {_toml_value(list(schema.missing))}",
     ]

@@ -17,7 +17,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.engine import Engine, PolarsEngine
-from sfumato.errors import DataError
 from sfumato.notebook import html_table
 from sfumato.schema import Schema
 
@@ -144,7 +143,7 @@ class Table:
         starts[1:] = (points[1:] != points[:-1]).any(axis=1)
         point_of = np.cumsum(starts) - 1
         order = np.lexsort((values, point_of))
-        table = cls(
+        return cls(
             schema=schema,
             points=np.ascontiguousarray(points[starts]),
             cell_point=point_of[order],
@@ -152,12 +151,6 @@ class Table:
             cell_weight=weights[order],
             rows=rows,
         )
-        if np.count_nonzero(table.overall) < 2:
-            raise DataError(
-                f"{rows.where}: the sensitive column {schema.sensitive.name!r} holds one value only; "
-                "there is nothing to protect"
-            )
-        return table
 
 
 def read(source: Any, schema: Schema | Mapping[str, Any] | Path | str) -> Table:

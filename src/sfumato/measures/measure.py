@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sfumato.data import Table
+from sfumato.errors import DataError
 from sfumato.measures.attacks import ATTACKS
 from sfumato.measures.base import Workload, expect_same_axes
 from sfumato.measures.measurement import Measure, Measurement
@@ -48,6 +49,8 @@ def measure(table: Table, release: Release, workloads: Sequence[Workload] = WORK
     1.0
     """
     expect_same_axes(table, release, "the release has")
+    if not table.n:
+        raise DataError("the table has no rows; there is nothing to measure a release against")
     found = Measurements()
     for assessment in (*ATTACKS, *workloads):
         known = {measure.name: measure for measure in assessment.measures}

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.data import Table
-from sfumato.errors import ParameterError
+from sfumato.errors import ParameterError, UnsatisfiableError
 from sfumato.mechanisms.budget import Budget
 from sfumato.mechanisms.noise import Source, SystemSource
 from sfumato.parameters import check_parameters, declarations, label_of, parameter
@@ -18,6 +18,7 @@ from sfumato.privacy.claims import Claim, Differential, PureDP
 from sfumato.privacy.loss import MAX_AMOUNT, Loss, Pure, exact
 from sfumato.privacy.requirements import Requirement
 from sfumato.release import Boxes, Provenance, Release
+from sfumato.schema import Schema
 
 Endpoint = Literal["original", "suppressed"]
 EPSILON_GRID = (0.1, 0.3, 1.0, 3.0)
@@ -48,8 +49,11 @@ class Method(ABC):
 
     def publish(self, table: Table, source: Source | None = None) -> Release:
         """The release of the table, re-checked against its claim."""
+        if not table.n and not isinstance(self, PrivateMethod):
+            raise UnsatisfiableError(f"the table has no rows; {self.name} has nothing to publish")
         source = source or SystemSource()
-        release = self._publish(table, source).verified().assuming(*table.schema.caveats())
+        release = self._publish(table, source).verified()
+        release = dataclasses.replace(release, claim=qualify(release.claim, table.schema))
         if self.randomized and not source.protects:
             return release.without_guarantee("seeded")
         return release
@@ -161,6 +165,18 @@ class DPMethod(PrivateMethod):
     @property
     def claim(self) -> Differential:
         return PureDP(epsilon=self.epsilon)
+
+
+def qualify(claim: Claim, schema: Schema) -> Claim:
+    """The claim about a release of a table with this schema, with what it takes for granted because of that."""
+    claim = claim.assuming(*schema.caveats())
+    if claim.noise and schema.refusing:
+        names = ", ".join(schema.refusing)
+        claim = claim.assuming(
+            f"every value of {names} in the file fits the schema; a file in which one does not is refused, which tells "
+            "that somebody's does not"
+        )
+    return claim
 
 
 def refuse_kept_columns(table: Table, why: str) -> None:

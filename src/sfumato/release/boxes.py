@@ -68,7 +68,7 @@ class Boxes:
     @classmethod
     def of_spans(cls, spans: Sequence[Sequence[Span]] | NDArray[np.int32]) -> Self:
         """Boxes from generalized values, a sequence of spans for each box."""
-        array = np.asarray(spans, dtype=np.int32).reshape(len(spans), -1, 3)
+        array = np.asarray(spans, dtype=np.int32)
         return cls(array[..., 0].copy(), array[..., 1].copy(), array[..., 2].astype(bool))
 
     @classmethod

@@ -153,10 +153,6 @@ class Content:
             raise ReleaseError("the release does not keep its claim: " + "; ".join(broken))
         return self
 
-    def assuming(self, *more: str) -> Self:
-        """The same release, its claim under further assumptions."""
-        return replace(self, claim=self.claim.assuming(*more))
-
     def without_guarantee(self, reason: str) -> Self:
         """The same data under no claim."""
         return replace(self, claim=NoGuarantee(reason=reason))

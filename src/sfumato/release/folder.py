@@ -44,11 +44,11 @@ def _is_release(target: Path) -> bool:
     return True
 
 
-def read_columns(path: Path, columns: Sequence[str]) -> pl.DataFrame:
+def read_columns(path: Path, columns: Sequence[str], *, empty: bool = False) -> pl.DataFrame:
     """The columns of a file, which has no others. Its separator is known, so nothing about it is guessed."""
     if not path.is_file():
         raise ReleaseError(f"{path}: the file does not exist; the release is incomplete")
-    frame = read_table(path, guess=False)
+    frame = read_table(path, guess=False, empty=empty)
     refuse_absent(columns, frame.columns, str(path))
     for name in frame.columns:
         if name not in columns:

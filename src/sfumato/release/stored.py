@@ -160,7 +160,9 @@ class StoredTable:
     def _read(self, table: str, axes: Sequence[Axis], others: Sequence[str]) -> tuple[pl.DataFrame, list[ParsedColumn]]:
         """The columns of one file, and those of the axes parsed."""
         path = self.files[table]
-        frame = read_columns(path, [*(axis.name for axis in axes), *others])
+        # Noise may not depend on whether there is anybody, so its releases may be of nobody.
+        empty = self.layout == "rows" and self.envelope.claim.noise is not None
+        frame = read_columns(path, [*(axis.name for axis in axes), *others], empty=empty)
         return frame, [parse_labels(frame[axis.name], axis, str(path), own=True) for axis in axes]
 
     def _positions(self, table: str, frame: pl.DataFrame, values: ParsedColumn) -> NDArray[np.int32]:

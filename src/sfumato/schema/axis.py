@@ -22,6 +22,9 @@ MISSING_LABEL = "(missing)"
 PRESENT_LABEL = "(present)"
 OR_MISSING = f" or {MISSING_LABEL}"
 RESERVED_LABELS = frozenset({ANY, MISSING_LABEL, PRESENT_LABEL})
+REFUSE = "refuse"
+AS_MISSING = "missing"
+CLIP = "clip"
 
 
 class Span(NamedTuple):
@@ -34,10 +37,15 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Axis(ABC):
-    """One attribute: how its values are numbered, spelled and grouped."""
+    """One attribute: how its values are numbered, spelled and grouped.
+
+    `off_schema` says what becomes of a value that is off the axis, and of a missing one if the axis is not nullable:
+    a word or a value that stands for all such. Without one, such a value is refused.
+    """
 
     name: str
     nullable: bool = False
+    off_schema: str = ""
     kind: ClassVar[str]
 
     @property
@@ -58,6 +66,21 @@ class Axis(ABC):
     @abstractmethod
     def encode(self, values: Sequence[object] | NDArray[np.float64]) -> NDArray[np.int32]:
         """The code of each value, `UNKNOWN` where it does not lie on the axis."""
+
+    def place(self, codes: NDArray[np.int32], values: Sequence[object] | NDArray[np.float64]) -> NDArray[np.int32]:
+        """The codes of values, with those that are off the axis where `off_schema` puts them."""
+        off = codes == UNKNOWN
+        if not self.nullable:
+            off |= codes == MISSING
+        if not self.off_schema or not off.any():
+            return codes
+        return np.where(off, self._stand_ins(codes, values), codes).astype(np.int32)
+
+    @abstractmethod
+    def _stand_ins(
+        self, codes: NDArray[np.int32], values: Sequence[object] | NDArray[np.float64]
+    ) -> int | NDArray[np.int32]:
+        """The code that stands for each value, should it be off the axis."""
 
     @abstractmethod
     def spec(self) -> dict[str, Any]:

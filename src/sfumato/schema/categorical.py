@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import SchemaError
-from sfumato.schema.axis import OR_MISSING, RESERVED_LABELS, UNKNOWN, Axis
+from sfumato.schema.axis import AS_MISSING, MISSING, OR_MISSING, REFUSE, RESERVED_LABELS, UNKNOWN, Axis
 from sfumato.schema.taxonomy import ANY, Node, as_label, check_labels, leaves, to_nested
 
 _SET_PUNCTUATION = frozenset(',;{}"')
@@ -37,6 +37,10 @@ class CategoricalAxis(Axis):
             looks_like_a_set = node.label.startswith("{") and node.label.endswith("}")
             if reserved or looks_like_a_set or node.label.endswith(OR_MISSING) or not node.label:
                 raise SchemaError(f"{where}: {node.label!r} cannot be the label of a value or a group")
+        known = self.off_schema in ("", *self.leaf_labels) or (self.off_schema == AS_MISSING and self.nullable)
+        if not known:
+            expected = f"{REFUSE}, {AS_MISSING} (with nullable = true) or one of the values"
+            raise SchemaError(f"{where}: off_schema is {self.off_schema!r}; expected {expected}")
 
     @property
     def size(self) -> int:
@@ -74,6 +78,9 @@ class CategoricalAxis(Axis):
         code_of = {label: code for code, label in enumerate(self.leaf_labels)}
         codes = (code_of.get(str(value), code_of.get(as_label(value), UNKNOWN)) for value in values)
         return np.fromiter(codes, dtype=np.int32, count=len(values))
+
+    def _stand_ins(self, codes: NDArray[np.int32], values: Sequence[object] | NDArray[np.float64]) -> int:
+        return self.leaf_labels.index(self.off_schema) if self.off_schema in self.leaf_labels else MISSING
 
     def _spell(self, lo: int, hi: int) -> str:
         if (lo, hi) in self._node_labels:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
 from sfumato.errors import SchemaError
-from sfumato.schema.axis import Axis
+from sfumato.schema.axis import REFUSE, Axis
 from sfumato.schema.categorical import CategoricalAxis
 from sfumato.schema.hierarchy import read_hierarchy
 from sfumato.schema.numeric import GRID_TOLERANCE, NumericAxis, spell_number
@@ -18,8 +18,8 @@ MEASURED_ROLES = ("quasi", "sensitive")
 MAX_NUMBER = 1e300
 
 _KEYS = {"role", "kind", "nullable", "from_data"}
-_NUMERIC_KEYS = {"min", "max", "step", "width", "edges", "hierarchy", "taxonomy"}
-_CATEGORICAL_KEYS = {"values", "hierarchy", "taxonomy"}
+_NUMERIC_KEYS = {"min", "max", "step", "width", "edges", "hierarchy", "taxonomy", "off_schema"}
+_CATEGORICAL_KEYS = {"values", "hierarchy", "taxonomy", "off_schema"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +41,8 @@ class Column:
             spec |= self.axis.spec()
             if self.axis.nullable:
                 spec["nullable"] = True
+            if self.axis.off_schema:
+                spec["off_schema"] = self.axis.off_schema
         if self.from_data:
             spec["from_data"] = list(self.from_data)
         return spec
@@ -82,14 +84,26 @@ class _Declaration:
             raise SchemaError(f"{self.where}: nullable is {nullable!r}; expected true or false")
         axis: Axis | None = None
         if kind == "numeric":
-            axis = replace(self.numeric_axis(), nullable=nullable)
+            axis = replace(self.numeric_axis(), nullable=nullable, off_schema=self.off_schema([]))
         elif kind == "categorical":
-            axis = CategoricalAxis(name=self.name, nullable=nullable, tree=self.categories())
+            tree = self.categories()
+            off_schema = self.off_schema([leaf.label for leaf in leaves(tree)])
+            axis = CategoricalAxis(name=self.name, nullable=nullable, tree=tree, off_schema=off_schema)
         elif kind is None and role not in MEASURED_ROLES:
             self.refuse_keys_beside(set())
         else:
             raise SchemaError(f"{self.where}: kind is {kind!r}; expected numeric or categorical")
         return Column(name=self.name, role=cast(Role, role), axis=axis, from_data=from_data)
+
+    def off_schema(self, labels: list[str]) -> str:
+        """What becomes of a value off the schema, empty if it is refused; a value of the column wins over a word."""
+        if "off_schema" not in self.spec:
+            return ""
+        given = self.spec["off_schema"]
+        label = as_label(given) if isinstance(given, str | int | float) else ""
+        if not label:
+            raise SchemaError(f"{self.where}: off_schema is {given!r}; expected a word or a value")
+        return "" if label == REFUSE and REFUSE not in labels else label
 
     def refuse_keys_beside(self, allowed: set[str]) -> None:
         for key in self.spec:
@@ -135,7 +149,7 @@ class _Declaration:
         if not values:
             raise SchemaError(f"{self.where}: edges is empty; expected at least two numbers")
         edges = tuple(self.as_number(value, "edges") for value in values)
-        self.refuse_together("edges", _NUMERIC_KEYS - {"edges"})
+        self.refuse_together("edges", _NUMERIC_KEYS - {"edges", "off_schema"})
         return edges
 
     def grid_with(self, tree: Node) -> NumericAxis:

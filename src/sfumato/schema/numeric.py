@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import SchemaError
-from sfumato.schema.axis import UNKNOWN, Axis
+from sfumato.schema.axis import AS_MISSING, CLIP, MISSING, REFUSE, UNKNOWN, Axis
 from sfumato.schema.taxonomy import ANY, HalvedNode, Node, check_labels, to_nested
 
 MAX_GRID_POINTS = 2**31 - 2
@@ -53,6 +53,9 @@ class NumericAxis(Axis):
 
     def __post_init__(self) -> None:
         where = f"column {self.name!r}"
+        if self.off_schema not in ("", CLIP) and not (self.off_schema == AS_MISSING and self.nullable):
+            expected = f"{REFUSE}, {CLIP} or {AS_MISSING} (with nullable = true)"
+            raise SchemaError(f"{where}: off_schema is {self.off_schema!r}; expected {expected}")
         if self.tree:
             check_labels(self.tree, where)
         if self.edges:
@@ -119,6 +122,24 @@ class NumericAxis(Axis):
             on_grid = (np.abs(steps - nearest) <= GRID_TOLERANCE) & (nearest >= 0) & (nearest < self.size)
         codes[on_grid] = nearest[on_grid].astype(np.int32)
         return codes
+
+    def _stand_ins(
+        self, codes: NDArray[np.int32], values: Sequence[object] | NDArray[np.float64]
+    ) -> int | NDArray[np.int32]:
+        """The nearest value; for what is no number the missing value, or the smallest where none may be missing."""
+        if self.off_schema == AS_MISSING:
+            return MISSING
+        numbers = np.where(codes == MISSING, np.nan, np.asarray(values, dtype=np.float64))
+        no_number = np.isnan(numbers)
+        numbers[no_number] = 0.0
+        if self.edges:
+            nearest = np.searchsorted(np.asarray(self.edges), numbers, side="right") - 1
+        else:
+            with np.errstate(over="ignore"):
+                nearest = np.round((numbers - self.minimum) / self.step)
+        found = np.clip(nearest, 0, self.size - 1)
+        found[no_number] = MISSING if self.nullable else 0
+        return found.astype(np.int32)
 
     def value(self, code: int) -> float:
         """The number at a grid point, or the lower edge of a bin."""

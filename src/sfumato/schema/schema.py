@@ -74,6 +74,11 @@ class Schema:
         return {column.name: column.from_data for column in measured if column.from_data}
 
     @property
+    def refusing(self) -> tuple[str, ...]:
+        """The measured columns in which a value off the schema is refused."""
+        return tuple(axis.name for axis in self.axes if not axis.off_schema)
+
+    @property
     def outline(self) -> list[tuple[str, str, str]]:
         """The name, the role and the kind of each column, without its values."""
         return [

@@ -49,15 +49,17 @@ def render(
     )
 
 
-def render_report(folder: str, document: Document, data: Mapping[str, Any], **views: Any) -> str:
-    """The page of a document with charts, for the publisher's eyes."""
+def render_report(
+    folder: str, document: Document, data: Mapping[str, Any], banner: tuple[str, str] = BANNER, **views: Any
+) -> str:
+    """The page of a document with charts, for the publisher's eyes unless its banner says otherwise."""
     return render(
         f"{folder}/page.html.j2",
         sheets=("base.css", "report.css", f"{folder}/page.css"),
         scripts=("charts.js", f"{folder}/page.js"),
         data=data,
         charts=True,
-        banner=BANNER,
+        banner=banner,
         document=document,
         created=format_moment(document.created),
         hints=HINTS,

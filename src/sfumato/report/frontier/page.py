@@ -15,13 +15,17 @@ from sfumato.report.files import write_files
 from sfumato.report.frontier import points
 from sfumato.report.frontier.chart import frontier_chart
 from sfumato.report.numbers import format_unit, is_percent, number_styles, plain
-from sfumato.report.shell import render_report
+from sfumato.report.shell import BANNER, render_report
 from sfumato.trials.document import FrontierDocument, MeasureEntry, to_json
 from sfumato.trials.frontier import Frontier, frontier_document
 from sfumato.trials.recommendation import Recommendation
 
 FAMILIES = {"privacy": "Privacy", "utility": "Utility", "shape": "Shape of the release"}
 MAX_CARDS_IN_A_ROW = 5
+PILOT_BANNER = (
+    "May be published.",
+    "This report was computed on a synthetic table under differential privacy, the pilot, and on nothing else.",
+)
 COLUMNS = ("id", "label", "method", "series", "recoding", "claim")
 
 
@@ -61,6 +65,7 @@ def page(document: FrontierDocument, chart: alt.LayerChart, drawing: str) -> str
         "frontier",
         document,
         {"frontier": asdict(document), "chart-parts": parts},
+        PILOT_BANNER if document.pilot else BANNER,
         still=Markup(drawing),
         rows={row["id"]: row for row in rows},
         trials=sorted(document.trials, key=lambda trial: (trial.id != chosen, trial.id not in efficient)),

@@ -66,8 +66,9 @@ def synthetic(run: Run, town: Path) -> Callable[..., Outcome]:
     """Synthesize the flows of the town to a folder."""
 
     def made(release: str, *options: str) -> Outcome:
-        words = ("commute", "synthesize", "flows.csv", "--places", "places.csv", "-o", release)
-        return run(*words, *(() if "--epsilon" in options else ("--epsilon", "4.6")), *options)
+        usual = {"--epsilon": "4.6", "--name": "flows"}
+        more = [word for name, value in usual.items() if name not in options for word in (name, value)]
+        return run("commute", "synthesize", "flows.csv", "--places", "places.csv", "-o", release, *more, *options)
 
     return made
 
@@ -164,6 +165,8 @@ def test_parquet_and_other_columns(run: Run, synthetic: Call, town: Path) -> Non
         "odd.csv",
         "--places",
         "odd_places.csv",
+        "--name",
+        "flows",
         "--epsilon",
         "2",
         "-o",
@@ -262,14 +265,14 @@ def test_wrong_options_are_one_sentence_and_cost_nothing(
 def test_wrong_files_are_one_sentence(run: Run, town: Path, command: str, name: str, text: str, sentence: str) -> None:
     (town / name).write_text(text)
     more = ("--epsilon", "2") if command == "synthesize" else ()
-    told = run("commute", command, "flows.csv", "--places", "places.csv", "-o", "made", *more)
+    told = run("commute", command, "flows.csv", "--places", "places.csv", "--name", "flows", "-o", "made", *more)
     assert (told.code, told.out, len(told.err.splitlines())) == (2, "", 1)
     assert told.err.startswith(f"sfumato: {name}: {sentence}")
     assert not (town / "made").exists()
 
 
 def test_a_folder_in_the_way_and_a_cap_refuse_before_anything_is_drawn(synthetic: Call, run: Run, town: Path) -> None:
-    assert run("budget", "cap", "flows", "--epsilon", "5", "--delta", "1e-5").code == 0
+    assert run("budget", "cap", "flows", "--epsilon", "3", "--delta", "1e-5").code == 0
     assert synthetic("release").code == 0
     assert "this already exists" in synthetic("release").err
     refused = synthetic("second")

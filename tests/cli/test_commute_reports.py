@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from sfumato.privacy.ledger import Ledger
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -30,8 +32,8 @@ def town(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     header = "origin,destination,count"
     write(tmp_path / "flows.csv", header, "0001,0002,3007", "0008,0002,3", f"{PLANTED},0002,5", "0003,0007,9")
     write(tmp_path / "drawn.csv", header, "0001,0002,3010", "0009,0002,5", "0003,0007,9")
-    words = ("commute", "synthesize", "flows.csv", "--places", "places.csv", "--epsilon", "4", "-o", "release")
-    assert run(*words).code == 0
+    words = ("commute", "synthesize", "flows.csv", "--places", "places.csv", "--name", "town", "-o", "release")
+    assert run(*words, "--epsilon", "4").code == 0
     return tmp_path
 
 
@@ -39,7 +41,7 @@ def write(path: Path, *lines: str) -> None:
     path.write_text("\n".join(lines) + "\n")
 
 
-EVALUATE = ("commute", "evaluate", "flows.csv", "--places", "places.csv")
+EVALUATE = ("commute", "evaluate", "flows.csv", "--places", "places.csv", "--name", "town")
 
 
 def test_releases_and_files_are_compared_with_the_original(run: Run, town: Path) -> None:
@@ -70,7 +72,7 @@ def test_figures_as_json(run: Run, town: Path) -> None:
 
 
 def test_usual_settings_are_tried_and_nothing_is_spent(run: Run, town: Path) -> None:
-    before = (town / "ledger.sqlite").read_bytes()
+    before = Ledger().account("town").entries
     told = run(*EVALUATE, "--radius", "5km", "--regions", "town", "-o", "out", "--json")
     assert told.code == 0
     labels = [one["label"] for one in told.json["runs"]]
@@ -78,7 +80,7 @@ def test_usual_settings_are_tried_and_nothing_is_spent(run: Run, town: Path) -> 
     assert "within 5 km, town beyond, ε = 8.6, δ = 1e-05" in labels
     assert len(labels) + len(told.err.splitlines()) == 30
     assert all("no prior keeps epsilon" in line for line in told.err.splitlines())
-    assert (town / "ledger.sqlite").read_bytes() == before
+    assert Ledger().account("town").entries == before
 
 
 @pytest.mark.parametrize(
@@ -150,7 +152,7 @@ def test_a_published_map_holds_nothing_of_the_original(run: Run, town: Path) -> 
     assert said == "No claim is known for drawn.csv: publish the page only if these are synthetic flows.\n"
     assert {3010, 3007} & packed_numbers(published) == {3010}
     assert "No claim is known for these flows" in published
-    own, warning = map_of(run, "drawn.csv", "--original", "flows.csv")
+    own, warning = map_of(run, "drawn.csv", "--original", "flows.csv", "--name", "town")
     assert warning.endswith("map.html holds original data: it is for the publisher's eyes only.\n")
     assert PLANTED in own, "the check above could not fail"
     assert {3010, 3007} & packed_numbers(own) == {3010, 3007}
@@ -171,8 +173,13 @@ def test_the_map_of_a_release_tells_its_claim(run: Run, town: Path) -> None:
         (("none",), "none: the file does not exist"),
         (("release", "--by", "twon"), "places.csv: there are no regions 'twon'; those in the file: town"),
         (("release", "--outlines", "none.json"), "none.json: "),
-        (("release", "--original", "none.csv"), "none.csv: the file does not exist"),
-        (("release", "--original", "flows.csv", "-o", "release/map.html"), "release: this lies in the release"),
+        (("release", "--original", "none.csv", "--name", "town"), "none.csv: the file does not exist"),
+        (("release", "--original", "flows.csv"), "the ledger notes who saw original flows; say with --name whose"),
+        (("release", "--name", "town"), "--name without --original would change nothing"),
+        (
+            ("release", "--original", "flows.csv", "--name", "town", "-o", "release/map.html"),
+            "release: this lies in the release",
+        ),
         (("release", "-o", "places.csv/map.html"), "places.csv"),
         (("release", "-o", "release"), "release: this is a folder; expected the name of a file"),
         (("release", "--place-id", "x"), "places.csv: there is no column 'x'"),

@@ -13,7 +13,7 @@ from sfumato.collect.reports import count_reports, read_answers, write_reports
 from sfumato.collect.survey import Survey
 from sfumato.data import read
 from sfumato.data.flows import Flows
-from sfumato.data.formats import FORMATS, Format, name_without_ending, read_table, table_bytes, write_table
+from sfumato.data.formats import FORMATS, Format, read_table, table_bytes, write_table
 from sfumato.data.places import Places
 from sfumato.errors import DataError, ParameterError
 from sfumato.methods import Mondrian, QuadTree
@@ -57,14 +57,6 @@ def test_a_file_of_ours_is_not_guessed_at(tmp_path: Path) -> None:
 def test_a_name_that_tells_no_format_is_not_written(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match=r"table\.xls: the name of the file must end in \.csv, \.csv\.gz"):
         table_bytes(TABLE, tmp_path / "table.xls")
-
-
-@pytest.mark.parametrize(
-    ("name", "stem"),
-    [("a.csv", "a"), ("a.b.CSV.GZ", "a.b"), ("a.tsv.gz", "a"), ("a.pq", "a"), ("a.xls", "a.xls"), ("csv", "csv")],
-)
-def test_a_name_without_its_ending(name: str, stem: str) -> None:
-    assert name_without_ending(Path("folder") / name) == stem
 
 
 def test_json_lines_are_unknown_without_their_entry(tmp_path: Path) -> None:

@@ -144,6 +144,12 @@ def show_charge(charged: dict[str, Any] | None) -> None:
         note(f"The schema declares no name, so all tables without one share the budget of {Schema.name!r}.")
 
 
+def warn_of_other_names(ledger: Ledger, data_set: str, rows: str) -> None:
+    """Say under which other names the same rows were published."""
+    for other in ledger.other_names(data_set, rows):
+        note(f"The same rows were published as {other!r} before; people have one account, so use one name for them.")
+
+
 def _standing(account: Account) -> str:
     """Where a data set stands, in a sentence."""
     spent = f"{account.data_set}: {format_loss(account.spent)} spent in all"

@@ -18,6 +18,9 @@ Quasi = Annotated[
     ),
 ]
 Parquet = Annotated[bool, Option("--parquet", help="Write the release as Parquet instead of CSV.")]
+Beforehand = Annotated[
+    bool, Option("--beforehand", help="Say that the setting was chosen before anybody saw measures of these rows.")
+]
 LedgerFile = Annotated[
     Path | None,
     Option(

@@ -5,10 +5,10 @@ from typing import Literal
 
 from typer import Option
 
-from sfumato.cli.budget import charge, show_charge
-from sfumato.cli.options import File, Json, LedgerFile, Parquet, SchemaFile, output_option
+from sfumato.cli.budget import charge, show_charge, warn_of_other_names
+from sfumato.cli.options import Beforehand, File, Json, LedgerFile, Parquet, SchemaFile, output_option
 from sfumato.cli.parameters import MethodOptions, PublishCommand, complete_methods, method_from
-from sfumato.cli.show import claim_figures, note, print_json, say, say_claim
+from sfumato.cli.show import claim_figures, print_json, say, say_claim
 from sfumato.data import read
 from sfumato.privacy.ledger import Ledger
 from sfumato.publish.publication import publish_to
@@ -33,9 +33,7 @@ def command(
     pilot: Path | None = Option(
         None, metavar="FOLDER", help="The pilot on which the setting was chosen, as frontier --epsilon leaves it."
     ),
-    beforehand: bool = Option(
-        False, "--beforehand", help="Say that the setting was chosen before anybody saw measures of these rows."
-    ),
+    beforehand: Beforehand = False,
     ledger_file: LedgerFile = None,
     parquet: Parquet = False,
     as_json: Json = False,
@@ -54,8 +52,8 @@ def command(
         chosen, table, output, ledger=ledger, parquet=parquet, rows=rows, choice=choice, beforehand=beforehand
     )
     charged = charge(release, ledger)
-    for other in ledger.other_names(table.schema.name, table.digest) if charged else ():
-        note(f"The same rows were published as {other!r} before; people have one account, so use one name for them.")
+    if charged:
+        warn_of_other_names(ledger, table.schema.name, table.digest)
     if as_json:
         print_json(
             {

@@ -1,6 +1,7 @@
 """Flows: how many people go to each destination from each origin."""
 
-from dataclasses import dataclass
+import hashlib
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Self
 
@@ -33,6 +34,7 @@ class Flows:
     start: NDArray[np.int64]
     origins: NDArray[np.int32]
     counts: NDArray[np.int64]
+    _looks: list[str] = field(default_factory=list, init=False)
 
     def __len__(self) -> int:
         return len(self.destinations)
@@ -55,6 +57,21 @@ class Flows:
     def destination_of_pair(self) -> NDArray[np.int32]:
         """The destination of every pair, as a place."""
         return np.repeat(self.destinations, np.diff(self.start))
+
+    @cached_property
+    def digest(self) -> str:
+        """A digest of who goes where, by the ids of the places, in whatever order these and the flows are listed."""
+        pairs = self.frame().sort("destination", "origin").write_csv()
+        return hashlib.sha256(pairs.encode()).hexdigest()
+
+    @property
+    def looked(self) -> str | None:
+        """What showed measures of these flows, if anything did; noise does not cover what is chosen after that."""
+        return self._looks[0] if self._looks else None
+
+    def note_look(self, what: str) -> None:
+        """Note that measures of these flows were shown."""
+        self._looks.append(what)
 
     @cached_property
     def inside(self) -> NDArray[np.bool_]:

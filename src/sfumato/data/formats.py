@@ -75,13 +75,6 @@ def find_format(path: Path) -> tuple[str, Format] | None:
     return next(((end, FORMATS[end]) for end in sorted(FORMATS, key=len, reverse=True) if name.endswith(end)), None)
 
 
-def name_without_ending(path: Path) -> str:
-    """The name of a file without the ending that says its format."""
-    known = (*FORMATS, *(f"{end}{more}" for end in TEXT_ENDINGS for more in ("", COMPRESSED)))
-    found = max((end for end in known if path.name.lower().endswith(end)), key=len, default="")
-    return path.name[: len(path.name) - len(found)]
-
-
 def read_table(
     path: Path, columns: Sequence[str] | None = None, *, guess: bool = True, empty: bool = False, tolerant: bool = False
 ) -> pl.DataFrame:

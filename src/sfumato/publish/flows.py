@@ -3,6 +3,7 @@
 Nothing in the folder is computed on the real flows but the draw itself; the rest follows from what is public.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 from sfumato.data.flows import Flows
@@ -11,7 +12,7 @@ from sfumato.mechanisms.noise import SystemSource
 from sfumato.methods.flows.plan import Progress
 from sfumato.methods.flows.synthesis import Synthesis, Synthesizer
 from sfumato.privacy.ledger import Ledger
-from sfumato.publish.publication import Publication
+from sfumato.publish.publication import BEFOREHAND, Publication
 from sfumato.release import FlowRelease, Provenance
 
 METHOD = "commute"
@@ -26,18 +27,31 @@ def publish_flows(
     ledger: Ledger | None = None,
     parquet: bool = False,
     suffix: str = ".csv",
+    beforehand: bool = False,
     planning: Progress | None = None,
     drawing: Progress | None = None,
 ) -> tuple[Synthesis, str]:
     """Draw synthetic flows with fresh randomness into a new folder; the name under which they are charged.
+
+    `data_set` is the account of these people, one for all files about them. If measures of the flows were seen before,
+    the claim says that choosing the setting is not covered, unless that was done `beforehand`.
 
     >>> synthesizer = sf.commute.Synthesizer(promise=sf.commute.Promise(epsilon=4.6, delta=1e-3))
     >>> made, name = sf.commute.publish_flows(synthesizer, flows, "release", data_set="example")
     """
     suffix = ".parquet" if parquet else suffix
     require_format(Path(f"flows{suffix}"))
+    ledger = ledger or Ledger()
+    looked = ledger.account(data_set).looked or flows.looked
     publication = Publication(
-        claim=synthesizer.claim, data_set=data_set, method=METHOD, folder=folder, ledger=ledger or Ledger()
+        claim=synthesizer.claim,
+        data_set=data_set,
+        method=METHOD,
+        folder=folder,
+        ledger=ledger,
+        rows=flows.digest,
+        looked=None if beforehand else looked,
+        assumptions=(BEFOREHAND,) if looked and beforehand else (),
     )
     publication.check()
     prepared = synthesizer.prepare(flows, planning)
@@ -51,6 +65,7 @@ def publish_flows(
             terms=synthesis.terms,
             data_set=data_set,
         )
-        publication.write(publication.sign(release), suffix=suffix)
+        signed = publication.sign(release)
+        publication.write(signed, suffix=suffix)
     assert publication.id
-    return synthesis, publication.id
+    return replace(synthesis, claim=signed.claim), publication.id

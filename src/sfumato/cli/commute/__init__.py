@@ -3,4 +3,4 @@
 Commuting, migration, patient flows, trips: origin–destination data, with or without counts.
 """
 
-EXAMPLE = "sfumato commute synthesize flows.csv --places places.csv --epsilon 4.6 --radius 100mi -o release"
+EXAMPLE = "sfumato commute synthesize flows.csv --places places.csv --name town --epsilon 4.6 -o release"

@@ -9,21 +9,22 @@ from typing import Any
 import typer
 from typer import Option
 
-from sfumato.cli.commute.options import Columns, FlowsFile, PlacesFile, Unit, kilometres, refuse_idle
+from sfumato.cli.commute.options import Columns, DataSet, FlowsFile, PlacesFile, Unit, kilometres, refuse_idle
 from sfumato.cli.commute.settings import Settings
-from sfumato.cli.options import Json, names, output_option
+from sfumato.cli.options import Json, LedgerFile, names, output_option
 from sfumato.cli.show import note, number, print_columns, print_json, progress_bar, say
 from sfumato.cli.study import INTERRUPTED
 from sfumato.data.flows import Flows
 from sfumato.data.places import KILOMETRES
 from sfumato.errors import UnsatisfiableError
-from sfumato.measures.flows.evaluation import evaluate
+from sfumato.measures.flows.evaluation import LOOK, evaluate
+from sfumato.privacy.ledger import Ledger
 from sfumato.release.envelope import refuse_inside_release
 from sfumato.report.flows.page import write
 from sfumato.trials.flows.comparison import Run, flows_document
 from sfumato.trials.flows.sweep import USUAL_RADIUS, Sweep
 
-EXAMPLE = "sfumato commute evaluate flows.csv --places places.csv --regions tract,town -o evaluation"
+EXAMPLE = "sfumato commute evaluate flows.csv --places places.csv --name town --regions tract -o evaluation"
 SIMULATED = "Tried with simulated noise: nothing was published, and nothing spent."
 SHOWN = ("short_error", "distance_error", "distance_variation")
 
@@ -32,6 +33,7 @@ def command(
     *,
     flows: FlowsFile,
     places: PlacesFile,
+    name: DataSet,
     output: Path = output_option("FOLDER", "Where the report is written."),
     releases: list[Path] | None = Option(
         None,
@@ -53,12 +55,15 @@ def command(
     seeds: int = Option(1, min=1, help="How often every setting is tried."),
     unit: Unit = "km",
     columns: Columns,
+    ledger_file: LedgerFile = None,
     as_json: Json = False,
 ) -> None:
     """See what synthetic flows get wrong, and what a promise costs.
 
     For the publisher's eyes. Writes report.html with figures by number of workers, for all and for short commutes,
     evaluation.json and evaluation.csv. Without --release, usual settings are tried at several promises.
+
+    The ledger notes that measures of these flows were seen: noise does not cover a setting that is chosen after that.
     """
     refuse_inside_release(output)
     limit = None if short is None else kilometres(short, unit, "--short") / KILOMETRES[unit]
@@ -69,6 +74,7 @@ def command(
         known.partition(level)
     around = USUAL_RADIUS if radius is None else kilometres(radius, unit)
     sweep = Sweep(radius=around, unit=unit, short=limit, regions=levels, seeds=tuple(range(1, seeds + 1)))
+    Ledger(ledger_file).note_look(name, LOOK)
     figures, complete = None, True
     if releases:
         refuse_idle("--radius with --release", radius is not None)

@@ -24,6 +24,14 @@ PlacesFile = Annotated[
     Path,
     Option(metavar="FILE", help="All places, public: id, latitude, longitude, and any regions as further columns."),
 ]
+DataSet = Annotated[
+    str,
+    Option(
+        "--name",
+        metavar="DATASET",
+        help="Whose flows these are: the account in the ledger, one for all files about the same people.",
+    ),
+]
 Unit = Annotated[Literal["km", "mi"], Option(help="The unit of distances.")]
 
 

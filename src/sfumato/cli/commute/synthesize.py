@@ -4,18 +4,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from typer import Option
-
-from sfumato.cli.commute.options import Columns, FlowsFile, PlacesFile
+from sfumato.cli.budget import warn_of_other_names
+from sfumato.cli.commute.options import Columns, DataSet, FlowsFile, PlacesFile
 from sfumato.cli.commute.settings import Settings
-from sfumato.cli.options import Json, LedgerFile, Parquet, output_option
+from sfumato.cli.options import Beforehand, Json, LedgerFile, Parquet, output_option
 from sfumato.cli.show import claim_figures, note, print_json, progress_bar, say, say_claim
-from sfumato.data.formats import name_without_ending
 from sfumato.methods.flows.synthesis import Synthesis
 from sfumato.privacy.ledger import Ledger
 from sfumato.publish.flows import publish_flows
 
-EXAMPLE = "sfumato commute synthesize flows.csv --places places.csv --epsilon 4.6 --radius 100mi -o release"
+EXAMPLE = "sfumato commute synthesize flows.csv --places places.csv --name town --epsilon 4.6 -o release"
 
 
 def command(
@@ -23,10 +21,9 @@ def command(
     flows: FlowsFile,
     places: PlacesFile,
     output: Path = output_option("FOLDER", "A new folder."),
-    name: str | None = Option(
-        None, metavar="DATASET", help="The data set in the ledger; by default the name of the file."
-    ),
+    name: DataSet,
     columns: Columns,
+    beforehand: Beforehand = False,
     ledger_file: LedgerFile = None,
     parquet: Parquet = False,
     as_json: Json = False,
@@ -35,7 +32,9 @@ def command(
     """Publish flows without showing where anyone lives.
 
     For every destination as many people are drawn as go there, from the data and a public prior that is as small as
-    the promise allows. How many go to each destination is taken for public. What it costs is charged to the ledger.
+    the promise allows. How many go to each destination is taken for public. What it costs is charged to the ledger,
+    under the name that you give: the name of a file would be another one for every copy. If measures of these flows
+    were seen before, the claim says that choosing the setting is not covered.
     """
     known = columns.places(places)
     original = columns.flows(flows, known)
@@ -43,25 +42,26 @@ def command(
     likely = synthesizer.promise.delta
     if likely * original.total > 1:
         note(f"Delta is {likely:g}; below one over the number of people, {original.total:,}, is usual.")
-    data_set = name_without_ending(flows) if name is None else name
     ledger = Ledger(ledger_file)
     with progress_bar() as progress:
         made, charged = publish_flows(
             synthesizer,
             original,
             output,
-            data_set=data_set,
+            data_set=name,
             ledger=ledger,
             parquet=parquet,
+            beforehand=beforehand,
             planning=partial(progress, "calibrating priors"),
             drawing=partial(progress, "drawing people"),
         )
+    warn_of_other_names(ledger, name, original.digest)
     if as_json:
-        charge = {"release": charged, "data_set": data_set, "ledger": str(ledger.path)}
-        print_json({"release": str(output), "data_set": data_set, **_figures(made), "charge": charge})
+        charge = {"release": charged, "data_set": name, "ledger": str(ledger.path)}
+        print_json({"release": str(output), "data_set": name, **_figures(made), "charge": charge})
     else:
         _show(made, output)
-        say(f"Charged to {data_set}; see sfumato budget.")
+        say(f"Charged to {name}; see sfumato budget.")
 
 
 def _figures(made: Synthesis) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from sfumato.measures.measurement import Measurement
 
 SHORT_MILES = 6.23
 """The published median commute of machanavajjhala2008 (Census Transportation Planning Package, Minnesota)."""
+LOOK = "an evaluation"
 PARTS = ("all", "short")
 SUFFIXES = ("", "_synthetic")
 
@@ -91,7 +92,7 @@ def evaluate(
     unit: str = "mi",
     within: float = math.inf,
 ) -> Evaluation:
-    """Compare synthetic flows with the original ones.
+    """Compare synthetic flows with the original ones, which then know that measures of them were shown.
 
     Distances are compared `within` so many kilometres: those beyond are not told by flows that have people from
     "outside" there. `regions` names the columns of the places to gather flows by; `short` is the limit of short
@@ -104,6 +105,7 @@ def evaluate(
     short = _limit(short, unit)
     if original.places is not synthetic.places and not original.places.ids.equals(synthetic.places.ids):
         raise DataError("the synthetic flows are between other places than the original ones; read both with the same")
+    original.note_look(LOOK)
     destinations = np.union1d(original.destinations, synthetic.destinations)
     sides = [distances.Travel(flows, unit, within) for flows in (original, synthetic)]
     every, only_short = (distances.Compared(sides, destinations, below) for below in (np.inf, short))

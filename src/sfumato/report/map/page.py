@@ -16,6 +16,7 @@ from sfumato.report.shell import render
 
 TITLE = "Where people come from"
 BANNER = ("Contains original data:", "for the publisher’s eyes only; do not publish.")
+LOOK = "a map of the original"
 SCRIPTS = ("data.js", "view.js", "density.js", "paint.js", "panel.js", "legend.js", "search.js", "page.js")
 
 
@@ -31,13 +32,16 @@ def draw_map(
 ) -> str:
     """The text of the page; `by` names the regions to draw instead of single places.
 
-    With `original` the page is the publisher's copy: it also holds the original and must not be published.
+    With `original` the page is the publisher's copy: it also holds the original and must not be published, and the
+    original knows that it was shown.
     """
     if unit not in KILOMETRES:
         raise ParameterError(f"the unit of distance is {unit!r}; expected one of {', '.join(sorted(KILOMETRES))}")
     copies = {"synthetic": synthetic} | ({"original": original} if original is not None else {})
     if original is not None and not synthetic.places.ids.equals(original.places.ids):
         raise ParameterError("the synthetic and the original flows are about different places")
+    if original is not None:
+        original.note_look(LOOK)
     points = gather_points(synthetic.places, by, list(copies.values()))
     data = {
         "unit": unit,

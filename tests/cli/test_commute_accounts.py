@@ -1,0 +1,169 @@
+"""Attacks around a synthesis: a copy of the file for a new account, and a setting chosen by looking at the flows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from sfumato.commute import Flows, Places, Promise, Synthesizer, evaluate, publish_flows
+from sfumato.privacy.claims import Conditional, ProbabilisticDP
+from sfumato.privacy.ledger import Ledger
+from sfumato.publish.publication import BEFOREHAND
+from sfumato.release import FlowRelease
+from sfumato.report.map.page import draw_map
+
+if TYPE_CHECKING:
+    from .conftest import Outcome, Run
+
+NOT_COVERED = "choosing its setting is not covered: {} showed measures of the same rows before it was chosen"
+SAME_ROWS = "The same rows were published as {!r} before; people have one account, so use one name for them.\n"
+ODD = 'a "b", c'
+"""A place whose name must be quoted."""
+TABLES: dict[str, list[tuple[str, str, int]]] = {
+    "usual": [("p1", "p2", 30), ("p3", "p2", 4), ("p2", "p5", 9)],
+    "one person": [("p4", "p0", 1)],
+    "all the same": [("p1", "p1", 500)],
+    "everywhere": [(f"p{i}", f"p{j}", 1 + (i * j) % 3) for i in range(6) for j in range(6)],
+    "odd names": [(ODD, "é\u202e", 3), ("é\u202e", ODD, 2), ("p1", ODD, 7)],
+}
+"""From, to, how many."""
+
+
+@pytest.fixture(params=TABLES)
+def flows(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pl.DataFrame:
+    """Five files of flows, two of them nasty; commands run where they are."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SFUMATO_LEDGER", str(tmp_path / "ledger.sqlite"))
+    ids = [*(f"p{number}" for number in range(6)), ODD, "é\u202e"]
+    places = {"id": ids, "latitude": [41 + 0.01 * i for i in range(8)], "longitude": [-71.0] * 8}
+    pl.DataFrame(places).write_csv("places.csv")
+    frame = pl.DataFrame(TABLES[request.param], schema=["origin", "destination", "count"], orient="row")
+    frame.write_csv("flows.csv")
+    return frame
+
+
+def synthesized(run: Run, file: str, name: str, release: str, *more: str, places: str = "places.csv") -> Outcome:
+    words = ("commute", "synthesize", file, "--places", places, "--name", name, "-o", release)
+    return run(*words, "--epsilon", "4", "--delta", "1e-3", *more)
+
+
+def test_a_copy_opens_no_account_of_its_own(run: Run, flows: pl.DataFrame) -> None:
+    """As it was found: the account was named after the file, so every copy had the whole budget again."""
+    run("budget", "cap", "town", "--epsilon", "2", "--delta", "1e-3")
+    assert synthesized(run, "flows.csv", "town", "first").code == 0
+    flows.write_csv("copy.csv")
+    words = ("commute", "synthesize", "copy.csv", "--places", "places.csv", "--epsilon", "4", "-o", "second")
+    told = run(*words)
+    assert (told.code, told.out, told.err.count("\n")) == (2, "", 1)
+    assert told.err.startswith("sfumato: missing option '--name'")
+    told = synthesized(run, "copy.csv", "town", "second")
+    assert (told.code, told.err.count("\n")) == (2, 1)
+    assert "cap" in told.err
+    assert synthesized(run, "copy.csv", "Town ", "second").code == 2
+    assert not Path("second").exists()
+    assert [entry.data_set for entry in Ledger().entries()] == ["town"]
+
+
+def disguised(flows: pl.DataFrame, how: str) -> tuple[str, tuple[str, ...], str]:
+    """The same flows, so that they look like others: file, options, places."""
+    if how == "other order":
+        flows.sample(fraction=1, shuffle=True, seed=1).write_csv("copy.csv")
+    elif how == "a row per person":
+        everyone = pl.col("count").repeat_by("count")
+        flows.with_columns(everyone).explode("count").drop("count").write_csv("copy.csv")
+    elif how == "other columns":
+        flows.select(b="destination", a="origin", c="count").write_csv("copy.csv")
+        return "copy.csv", ("--origin", "a", "--destination", "b", "--count", "c"), "places.csv"
+    elif how == "other places":
+        flows.write_csv("copy.csv")
+        known = pl.read_csv("places.csv").reverse()
+        more = pl.DataFrame({"id": ["new"], "latitude": [40.0], "longitude": [-70.0]})
+        pl.concat([more, known]).write_csv("more.csv")
+        return "copy.csv", (), "more.csv"
+    else:
+        flows.write_parquet("copy.parquet")
+        return "copy.parquet", (), "places.csv"
+    return "copy.csv", (), "places.csv"
+
+
+@pytest.mark.parametrize("how", ["other order", "a row per person", "other columns", "other places", "other format"])
+def test_the_same_flows_under_another_name_are_recognized(run: Run, flows: pl.DataFrame, how: str) -> None:
+    assert synthesized(run, "flows.csv", "town", "first").err == ""
+    file, options, places = disguised(flows, how)
+    told = synthesized(run, file, "somewhere else", "second", *options, places=places)
+    assert (told.code, told.err) == (0, SAME_ROWS.format("town"))
+
+
+def test_other_flows_are_not_taken_for_the_same(run: Run, flows: pl.DataFrame) -> None:
+    """The twin: one person more, and nothing is said."""
+    synthesized(run, "flows.csv", "town", "first")
+    one = pl.int_range(pl.len()) == 0
+    flows.with_columns(pl.when(one).then(pl.col("count") + 1).otherwise("count").alias("count")).write_csv("other.csv")
+    told = synthesized(run, "other.csv", "elsewhere", "second")
+    assert (told.code, told.err) == (0, "")
+
+
+LOOKS = {
+    "an evaluation": ("evaluate", "flows.csv", "--try", "--epsilon 2 --delta 1e-3", "-o", "seen"),
+    "an evaluation ": ("evaluate", "flows.csv", "--release", "flows.csv", "-o", "seen"),
+    "a map of the original": ("map", "flows.csv", "--original", "flows.csv", "-o", "seen.html"),
+}
+
+
+@pytest.mark.parametrize("what", LOOKS)
+def test_a_setting_chosen_after_a_look_is_not_covered(run: Run, flows: pl.DataFrame, what: str) -> None:
+    """The release says so first, wherever it is read; a setting fixed earlier is on the publisher's word."""
+    assert synthesized(run, "flows.csv", "town", "before").code == 0
+    assert isinstance(FlowRelease.load("before").claim, ProbabilisticDP)
+    told = run("commute", LOOKS[what][0], *LOOKS[what][1:], "--places", "places.csv", "--name", "town")
+    assert told.code == 0, told.err
+    told = synthesized(run, "flows.csv", "town", "after")
+    warning = NOT_COVERED.format(what.strip())
+    assert f"Claim: {warning}; had it been fixed beforehand: where any one person" in told.out
+    claim = FlowRelease.load("after").claim
+    assert isinstance(claim, Conditional)
+    assert claim.cost == FlowRelease.load("before").claim.cost
+    assert json.loads(Path("after/release.json").read_text())["promise"].startswith(warning)
+    assert f"Claim: {warning}" in run("verify", "after").out
+    assert synthesized(run, "flows.csv", "town", "json", "--json").json["claim"]["claim"] == "conditional"
+    told = synthesized(run, "flows.csv", "town", "fixed", "--beforehand")
+    assert "not covered" not in told.out
+    assert f"Assumes: {BEFOREHAND}." in told.out
+    assert BEFOREHAND in FlowRelease.load("fixed").claim.assumptions
+    assert len(Ledger().entries()) == 4, "looking costs nothing, publishing does"
+
+
+@pytest.mark.parametrize("command", [("evaluate", "-o", "out"), ("evaluate", "--release", "flows.csv", "-o", "out")])
+def test_nothing_is_shown_without_a_name_for_the_account(
+    run: Run, flows: pl.DataFrame, command: tuple[str, ...]
+) -> None:
+    told = run("commute", command[0], "flows.csv", "--places", "places.csv", *command[1:])
+    assert (told.code, told.out, told.err.count("\n")) == (2, "", 1)
+    assert told.err.startswith("sfumato: missing option '--name'")
+    assert not Path("out").exists()
+    refused = run("commute", command[0], "flows.csv", "--places", "places.csv", "--name", "", *command[1:])
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert refused.err.startswith("sfumato: '' is not the name of a data set")
+    assert not Path("out").exists()
+
+
+def test_a_look_within_one_program_is_known_to_any_ledger(flows: pl.DataFrame) -> None:
+    places = Places.read("places.csv")
+    synthesizer = Synthesizer(promise=Promise(epsilon=4, delta=1e-3))
+    for number, look in enumerate((lambda one: evaluate(one, one), lambda one: draw_map(one, original=one))):
+        mine = Flows.read("flows.csv", places)
+        ledger = Ledger(f"{number}.sqlite")
+        made, _ = publish_flows(synthesizer, mine, f"before-{number}", data_set="town", ledger=ledger)
+        assert isinstance(made.claim, ProbabilisticDP)
+        look(mine)
+        made, _ = publish_flows(synthesizer, mine, f"after-{number}", data_set="town", ledger=ledger)
+        assert isinstance(made.claim, Conditional)
+        assert FlowRelease.load(f"after-{number}").claim == made.claim
+        options = {"data_set": "town", "ledger": ledger, "beforehand": True}
+        made, _ = publish_flows(synthesizer, mine, f"fixed-{number}", **options)
+        assert isinstance(made.claim, ProbabilisticDP)
+        assert made.claim.assumptions[-1] == BEFOREHAND

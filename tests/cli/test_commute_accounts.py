@@ -137,6 +137,17 @@ def test_a_setting_chosen_after_a_look_is_not_covered(run: Run, flows: pl.DataFr
     assert len(Ledger().entries()) == 4, "looking costs nothing, publishing does"
 
 
+def test_a_look_is_known_by_the_flows_as_well(run: Run, flows: pl.DataFrame) -> None:
+    """Evaluated under one name, published under another; the twin is one person more."""
+    assert run("commute", *LOOKS["an evaluation"], "--places", "places.csv", "--name", "town").code == 0
+    file, options, places = disguised(flows, "other places")
+    assert synthesized(run, file, "elsewhere", "same", *options, places=places).code == 0
+    assert isinstance(FlowRelease.load("same").claim, Conditional)
+    pl.concat([flows, flows.head(1).with_columns(count=pl.lit(1, pl.Int64))]).write_csv("other.csv")
+    assert synthesized(run, "other.csv", "other people", "other").code == 0
+    assert isinstance(FlowRelease.load("other").claim, ProbabilisticDP)
+
+
 @pytest.mark.parametrize("command", [("evaluate", "-o", "out"), ("evaluate", "--release", "flows.csv", "-o", "out")])
 def test_nothing_is_shown_without_a_name_for_the_account(
     run: Run, flows: pl.DataFrame, command: tuple[str, ...]

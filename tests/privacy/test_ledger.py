@@ -263,6 +263,17 @@ def test_a_look_is_remembered(ledger: Ledger) -> None:
     assert Ledger(ledger.path).account("town").looked == "a frontier"
 
 
+def test_a_look_at_the_same_rows_under_another_name_is_known(ledger: Ledger) -> None:
+    assert ledger.looked("town", "rows") is None
+    ledger.note_look("town", "a frontier", "rows")
+    ledger.note_look("city", "a measurement")
+    assert ledger.looked("village", "rows") == "a frontier"
+    assert ledger.looked("town", "") == ledger.looked("town", "others") == "a frontier"
+    assert ledger.looked("city", "others") == "a measurement"
+    assert ledger.looked("village", "others") is ledger.looked("village", "") is None
+    assert ledger.account("village").looked is None
+
+
 def test_the_first_format_is_read_and_brought_up_to_date(ledger: Ledger) -> None:
     """Losses of sensitive values alone had an account of their own then, with a cap of its own."""
     connection = sqlite3.connect(ledger.path)

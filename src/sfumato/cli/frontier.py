@@ -64,7 +64,7 @@ def command(
     declared = _schema(file, schema, sensitive, names(quasi), output)
     table = read(file, declared)
     if epsilon is None:
-        ledger.note_look(declared.name, LOOK)
+        ledger.note_look(declared.name, LOOK, table.digest)
     kinds = [find_method(name) for name in dict.fromkeys(method or ())]
     pilot = {"epsilon": epsilon, "share": pilot_share, "new_pilot": new_pilot, "ledger": ledger}
     frontier = study.try_all(table, kinds or None, workers=workers, **pilot)

@@ -49,7 +49,7 @@ def command(
     chosen after that.
     """
     table = read(file, schema)
-    Ledger(ledger_file).note_look(table.schema.name, LOOK)
+    Ledger(ledger_file).note_look(table.schema.name, LOOK, table.digest)
     published, suppressed = _read_release(release, table.schema)
     held_out = [HeldOut(test=read(test, table.schema))] if test else []
     clustered = [MatchPoint(clusters=clusters)] if clusters else []

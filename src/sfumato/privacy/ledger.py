@@ -173,14 +173,29 @@ class Ledger:
         with self._file.writing() as connection:
             connection.execute("DELETE FROM caps WHERE data_set = ?", (name,))
 
-    def note_look(self, data_set: str, what: str) -> None:
-        """Note that somebody saw measures of these people's rows: what is set from now on may depend on them."""
+    def note_look(self, data_set: str, what: str, rows: str = "") -> None:
+        """Note that somebody saw measures of these people's rows: what is set from now on may depend on them.
+
+        `rows` is a digest of the rows, stored under a secret key.
+        """
         name = population_name(data_set)
         with self._file.writing() as connection:
             refuse_look_alike(name, _names(connection))
             connection.execute(
-                "INSERT OR IGNORE INTO looks (data_set, what, at) VALUES (?, ?, ?)", (name, what, _now())
+                "INSERT OR IGNORE INTO looks (data_set, rows, what, at) VALUES (?, ?, ?, ?)",
+                (name, _keyed(connection, rows), what, _now()),
             )
+
+    def looked(self, data_set: str, rows: str) -> str | None:
+        """What first showed measures of these people's rows, or of the same rows under another name."""
+        with self._file.reading() as connection:
+            if connection is None:
+                return None
+            found = connection.execute(
+                "SELECT what FROM looks WHERE data_set = ? OR rows != '' AND rows = ? ORDER BY rowid",
+                (population_name(data_set), _keyed(connection, rows)),
+            ).fetchone()
+            return found and str(found[0])
 
     def charged(self, release: str, data_set: str, rows: str) -> bool:
         """Whether a release of these rows was charged to a data set."""
@@ -264,7 +279,7 @@ def _account(connection: sqlite3.Connection, data_set: str) -> Account:
     entries = tuple(Entry(cost=cost, **row) for cost, row in zip(costs, found, strict=True))
     cap = connection.execute("SELECT epsilon, delta FROM caps WHERE data_set = ?", (data_set,)).fetchone()
     most = Approximate(Fraction(cap[0]), Fraction(cap[1])) if cap else None
-    look = connection.execute("SELECT what FROM looks WHERE data_set = ?", (data_set,)).fetchone()
+    look = connection.execute("SELECT what FROM looks WHERE data_set = ? ORDER BY rowid", (data_set,)).fetchone()
     return Account(data_set=data_set, entries=entries, cap=most, looked=look and str(look[0]))
 
 

@@ -38,7 +38,8 @@ TABLES = (
 UPGRADE = (
     "ALTER TABLE entries ADD COLUMN neighbours TEXT NOT NULL DEFAULT 'add-remove'",
     "ALTER TABLE entries ADD COLUMN rows TEXT NOT NULL DEFAULT ''",
-    "CREATE TABLE looks (data_set TEXT PRIMARY KEY NOT NULL, what TEXT NOT NULL, at TEXT NOT NULL)",
+    "CREATE TABLE looks (data_set TEXT NOT NULL, rows TEXT NOT NULL, what TEXT NOT NULL, at TEXT NOT NULL, "
+    "PRIMARY KEY (data_set, rows))",
     "CREATE TABLE secret (key BLOB NOT NULL)",
     f"UPDATE entries SET data_set = substr(data_set, 1, length(data_set) - {len(APART)}), "
     f"neighbours = 'replace-sensitive' WHERE data_set LIKE '_%{APART}'",

@@ -42,7 +42,7 @@ def publish_flows(
     suffix = ".parquet" if parquet else suffix
     require_format(Path(f"flows{suffix}"))
     ledger = ledger or Ledger()
-    looked = ledger.account(data_set).looked or flows.looked
+    looked = ledger.looked(data_set, flows.digest) or flows.looked
     publication = Publication(
         claim=synthesizer.claim,
         data_set=data_set,

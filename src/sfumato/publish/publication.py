@@ -179,7 +179,7 @@ def publication_of(
     claim, ledger = method.claim, ledger or Ledger()
     if claim.neighbours:
         refuse_kept_columns(table, f"{method.name} publishes no row as it is; give the column another role")
-    looked = None if choice and not claim.noise else ledger.account(table.schema.name).looked or table.looked
+    looked = None if choice and not claim.noise else ledger.looked(table.schema.name, table.digest) or table.looked
     return Publication(
         claim=claim,
         data_set=table.schema.name,

@@ -74,7 +74,7 @@ def command(
         known.partition(level)
     around = USUAL_RADIUS if radius is None else kilometres(radius, unit)
     sweep = Sweep(radius=around, unit=unit, short=limit, regions=levels, seeds=tuple(range(1, seeds + 1)))
-    Ledger(ledger_file).note_look(name, LOOK)
+    Ledger(ledger_file).note_look(name, LOOK, original.digest)
     figures, complete = None, True
     if releases:
         refuse_idle("--radius with --release", radius is not None)

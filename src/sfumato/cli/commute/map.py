@@ -56,8 +56,8 @@ def command(
     published, synthetic = columns.release(release, known)
     promises = published.claim.promises
     true = columns.flows(original, known) if original else None
-    if name is not None:
-        Ledger(ledger_file).note_look(name, LOOK)
+    if name is not None and true is not None:
+        Ledger(ledger_file).note_look(name, LOOK, true.digest)
     shapes = read_outlines(outlines) if outlines else None
     page = draw_map(
         synthetic,

@@ -9,6 +9,7 @@ import pytest
 
 from sfumato.data import read
 from sfumato.measures.measure import MEASURES, measure
+from sfumato.privacy.claims import Conditional, PureDP
 from sfumato.release import Release
 
 if TYPE_CHECKING:
@@ -105,3 +106,19 @@ def test_a_query_that_means_nothing_is_one_sentence(run: Run, publish: Run, peop
     told = run("query", "r", "height > 3")
     assert (told.code, told.out) == (2, "")
     assert told.err.startswith("sfumato: found 'height' where a column was expected")
+
+
+def test_a_look_at_the_rows_is_known_under_any_name(measured: Run, publish: Run, run: Run, people: Path) -> None:
+    """Measured under the name of the schema, published under another; other rows under that name are another matter."""
+    ledger = ("--ledger", "look.sqlite")
+    publish("r", "--method", "mondrian", "--k", "8", *ledger)
+    assert measured("r", *ledger).code == 0
+    schema = (people / "people.toml").read_text()
+    lines = [line for line in schema.splitlines() if not line.startswith("name =")]
+    (people / "other.toml").write_text("\n".join(['name = "elsewhere"', *lines]))
+    noisy = ("--schema", "other.toml", "--method", "quad-tree", "--epsilon", "1", *ledger)
+    assert run("publish", "people.csv", *noisy, "-o", "same").code == 0
+    assert isinstance(Release.load("same").claim, Conditional)
+    pl.read_csv(people / "people.csv").slice(1).write_csv(people / "fewer.csv")
+    assert run("publish", "fewer.csv", *noisy, "-o", "fewer").code == 0
+    assert isinstance(Release.load("fewer").claim, PureDP)

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from audit.blackbox.attack import attack
+from audit.blackbox.cases import SCENES
+from audit.blackbox.twins import TWINS as BLACK_BOX_TWINS
 from audit.cases import CASES, EPSILON, PAIRS, large_domains, quick, thorough_settings
 from audit.conjecture import CONJECTURES, PRECISION, SHAPES, Search
 from audit.coverage import COMPARISONS, CONTESTS, FEW, HIGHEST, LOWEST, REPETITIONS, SETTINGS, TWIN, distances
@@ -220,10 +223,31 @@ def _contradictions(what: str, audits: list[Audit]) -> Line:
     return Line(f"{what} by one run", found, broken <= ALLOWED)
 
 
+BLACK_BOX_RUNS = 200
+"""Of a scene, on either table; of a twin as many."""
+
+
+def black_box_line(number: int, seed: int | None) -> Line:
+    """What the best attack from outside shows: no more than was claimed, or more of a broken twin."""
+    twin = BLACK_BOX_TWINS[number - len(SCENES)] if number >= len(SCENES) else None
+    scene = twin.scene if twin else SCENES[number]
+    with twin.replaced() if twin else nullcontext():
+        without, present = ([scene.play(present=there) for _ in range(BLACK_BOX_RUNS)] for there in (False, True))
+    found = attack(without, present, FAILING / (len(SCENES) + len(BLACK_BOX_TWINS)))
+    shown = f"ε ≥ {found.epsilon:.2f} by {found.statistic} {_shown(found.bound)}"
+    broken = found.epsilon > scene.epsilon
+    return (
+        Line(twin.fault, f"{'caught' if broken else 'not caught'}: {shown}", broken)
+        if twin
+        else Line(f"{scene.name}, claim {scene.epsilon:g}", shown, not broken)
+    )
+
+
 PARTS: dict[str, tuple[Callable[[int, int | None], Line], int]] = {
     "exact": (exact_line, len(thorough_settings(EPSILON))),
     "empirical": (empirical_line, len(CASES)),
     "twins": (twin_line, len(TWINS) + len(QUIETER)),
+    "black-box": (black_box_line, len(SCENES) + len(BLACK_BOX_TWINS)),
     "urns": (urn_line, len(URNS) + len(BROKEN_URNS)),
     "conjecture": (conjecture_line, len(CONJECTURES)),
     "coverage": (coverage_line, len(SETTINGS) + len(FEW) + 1),

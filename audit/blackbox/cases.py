@@ -35,6 +35,7 @@ METHODS: dict[str, tuple[str, ...]] = {
     "privbayes": (),
     "marginals": (),
 }
+FRONTIER = ("frontier", "FILE", "--schema", "SCHEMA", "-o", "FOLDER", "--epsilon", f"{EPSILON:g}")
 PERSON = "0,A,positive"
 
 
@@ -60,6 +61,17 @@ SCENES = (
     scene("5,000 rows", crowd(4_999), publishing("quad-tree")),
     scene("rows generated", crowd(60), publishing("kd-tree", "--rows", "synthetic")),
     scene("two releases", crowd(40), publishing("quad-tree"), publishing("quad-tree"), epsilon=2 * EPSILON),
+    Scene(
+        "pilot, choice and release",
+        PEOPLE,
+        crowd(60),
+        (PERSON,),
+        (
+            (*FRONTIER, "--method", "quad-tree", "--method", "privtree", "--workers", "1"),
+            ("publish", "FILE", "--schema", "SCHEMA", "-o", "FOLDER", "CHOSEN"),
+        ),
+        EPSILON,
+    ),
     Scene(
         "five rows a person",
         PEOPLE + VISITS,

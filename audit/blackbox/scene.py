@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shlex
 import tempfile
 from collections import Counter
 from contextlib import redirect_stderr, redirect_stdout
@@ -29,7 +30,10 @@ RANDOM_NAMES = ("id", "pilot")
 
 @dataclass(frozen=True)
 class Scene:
-    """Rows as a file has them; `commands` are run in order, with FILE, SCHEMA and FOLDER replaced."""
+    """Rows as a file has them; `commands` are run in order, with FILE, SCHEMA and FOLDER replaced.
+
+    CHOSEN stands for what the frontier before recommends.
+    """
 
     name: str
     schema: str
@@ -52,11 +56,15 @@ class Scene:
             places = {"FILE": home / "people.csv", "SCHEMA": home / "people.toml", "HOME": home}
             places["FILE"].write_text("\n".join(lines) + "\n")
             places["SCHEMA"].write_text(self.schema)
+            told = ""
             for number, command in enumerate(self.commands):
                 output = home / f"release-{number}"
-                words = [_filled(word, {**places, "FOLDER": output}) for word in command]
-                with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+                chosen = [word for word in command if word != "CHOSEN"]
+                words = [_filled(word, {**places, "FOLDER": output}) for word in chosen]
+                words += _chosen(told) if "CHOSEN" in command else []
+                with redirect_stdout(io.StringIO()) as printed, redirect_stderr(io.StringIO()):
                     code = main([*words, "--ledger", str(home / "ledger.sqlite")])
+                told = printed.getvalue()
                 seen[f"{number}: refused"] = float(code != 0)
                 seen |= {f"{number}: {name}": value for name, value in _published(output)}
         return seen
@@ -66,6 +74,13 @@ def _filled(word: str, places: Mapping[str, Path]) -> str:
     for name, place in places.items():
         word = word.replace(name, str(place))
     return word
+
+
+def _chosen(told: str) -> list[str]:
+    """The method, its options and its pilot, from the command that a frontier names."""
+    words = shlex.split(told.splitlines()[-1])
+    start, end = words.index("--method"), words.index("--ledger")
+    return words[start:end]
 
 
 def _published(folder: Path) -> Iterator[tuple[str, float]]:

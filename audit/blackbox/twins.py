@@ -15,6 +15,8 @@ from sfumato.errors import DataError
 from sfumato.mechanisms.budget import Budget
 from sfumato.mechanisms.noise import Source, SystemSource
 from sfumato.publish import publication
+from sfumato.trials.frontier import Frontier
+from sfumato.trials.recommendation import Recommendation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from sfumato.release import Release
 
 MANY = 1_000
+RECOMMEND = Frontier.recommend
 DRAW, FROM_ROWS, LAPLACE, COUNTS = publication.draw, Table.from_rows, Source.laplace, Budget.counts
 
 
@@ -121,6 +124,19 @@ def _every_row(_: int = 0) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def _real_choice() -> Iterator[None]:
+    """A frontier that buys a pilot and then looks at the rows: quad-tree if somebody tests positive, else PrivTree."""
+
+    def choose(self: Frontier, **_: Any) -> Recommendation:
+        told = RECOMMEND(self)
+        name = "quad-tree" if self.real is not None and self.real.overall[1] else "privtree"
+        return replace(told, trial=next(trial for trial in self.trials if trial.method.name == name))
+
+    with patch.object(Frontier, "recommend", choose):
+        yield
+
+
 def _scene(name: str) -> Scene:
     return next(scene for scene in SCENES if scene.name == name)
 
@@ -142,5 +158,6 @@ TWINS = (
         lambda: patch.object(publication, "draw", _draw_occupied),
     ),
     Twin("drawn again until the total is right", SMALL, lambda: patch.object(publication, "draw", _draw_again)),
+    Twin("the setting follows the rows, not the pilot", _scene("pilot, choice and release"), _real_choice),
     Twin("every row of a person", _scene("five rows a person"), _every_row),
 )

@@ -52,11 +52,14 @@ class Method(ABC):
         if not table.n and not isinstance(self, PrivateMethod):
             raise UnsatisfiableError(f"the table has no rows; {self.name} has nothing to publish")
         source = source or SystemSource()
-        release = self._publish(table, source).verified()
-        release = dataclasses.replace(release, claim=qualify(release.claim, table.schema))
-        if self.randomized and not source.protects:
+        release = self._promising(table, self._publish(table, source)).verified()
+        if self.randomized and not source.protects and release.claim.promises:
             return release.without_guarantee("seeded")
         return release
+
+    def _promising(self, table: Table, release: Release) -> Release:
+        """The release under the claim that its schema leaves."""
+        return dataclasses.replace(release, claim=qualify(release.claim, table.schema))
 
     @abstractmethod
     def _publish(self, table: Table, source: Source) -> Release:
@@ -122,11 +125,14 @@ class PrivateMethod(Method):
     )
 
     def publish(self, table: Table, source: Source | None = None) -> Release:
-        """The release, under no claim if the schema was read off the rows: its bounds would tell about them."""
+        """The release, unless a column is to be kept."""
         refuse_kept_columns(table, f"{self.name} publishes no row as it is; give the column another role")
-        release = super().publish(table, source)
+        return super().publish(table, source)
+
+    def _promising(self, table: Table, release: Release) -> Release:
+        """The release, under no claim if the schema was read off the rows: its bounds would tell about them."""
         if not table.schema.from_data:
-            return release
+            return super()._promising(table, release)
         names = ", ".join(table.schema.from_data)
         return release.without_guarantee(
             f"the bounds or values of {names} were read off the rows; if they are public knowledge, delete from_data "

@@ -4,6 +4,7 @@ A group holds a histogram and owns one or more boxes; a box carries the number o
 kind of publication is this one shape, so attacks and workloads are written once.
 """
 
+import unicodedata
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, Self
@@ -23,6 +24,8 @@ from sfumato.release.envelope import Provenance
 from sfumato.schema import Schema
 
 Layout = Literal["rows", "buckets", "counts"]
+INVISIBLE = ("Cc", "Cf", "Zs", "Zl", "Zp")
+"""Kinds of characters that a reader does not see."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -144,8 +147,19 @@ class Content:
         return [sentence for check in self.checks() for sentence in check.violations]
 
     def checks(self) -> list[Check]:
-        """Every requirement of the claim, recomputed from what is published; none where nothing can be verified."""
-        return self.claim.checks(self.histograms, self.population)
+        """Every requirement of the claim, recomputed from what is published; none where nothing can be verified.
+
+        Sensitive values that look the same count as one: `flu` and `Flu` make no class diverse.
+        """
+        same = look_alikes(self.schema.sensitive.labels)
+        if not same:
+            return self.claim.checks(self.histograms, self.population)
+        histograms, overall = self.histograms.copy(), self.overall.copy()
+        for other, first in same.items():
+            histograms[:, first] += histograms[:, other]
+            overall[first] += overall[other]
+        histograms[:, list(same)], overall[list(same)] = 0, 0
+        return self.claim.checks(histograms, Population(overall, self.schema.sensitive))
 
     def verified(self) -> Self:
         """The release itself, after recomputing its claim from what is published."""
@@ -201,6 +215,18 @@ class Content:
             return np.asarray(upto[region, last + 1] - upto[region, first])
         contents = Contents(self.weights, self.group_of, accumulate(self.distributions))
         return covered_counts(self.boxes.arrays, contents, regions.arrays, first, last)
+
+
+def look_alikes(labels: list[str]) -> dict[int, int]:
+    """The positions of labels that differ from an earlier one in nothing but case and what cannot be seen."""
+    first: dict[str, int] = {}
+    seen = [first.setdefault(_appearance(label), position) for position, label in enumerate(labels)]
+    return {position: earlier for position, earlier in enumerate(seen) if earlier < position}
+
+
+def _appearance(label: str) -> str:
+    plain = unicodedata.normalize("NFKC", label).casefold()
+    return "".join(letter for letter in plain if unicodedata.category(letter) not in INVISIBLE)
 
 
 def accumulate(counts: NDArray[np.float64]) -> NDArray[np.float64]:

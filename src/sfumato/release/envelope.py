@@ -22,6 +22,12 @@ FORMAT = 1
 DESCRIPTION = "release.json"
 OLD_FLOWS = "commute.json"
 Kind = Literal["table", "flows"]
+PARTS: dict[Kind, tuple[str, ...]] = {
+    "table": ("layout", "columns", "channel", "exact_people", "schema"),
+    "flows": ("data_set", "about", "promise", "epsilon_made_of", "drawn_from_data"),
+}
+"""What the description of a kind may hold besides the envelope."""
+OLD_PARTS = ("settings", "file")
 _SHOWN: dict[Kind, str] = {"table": "a table", "flows": "flows"}
 T = TypeVar("T")
 _TYPES: dict[type, str] = {str: "a word", dict: "an object"}
@@ -52,7 +58,11 @@ class Envelope:
 
     def text(self) -> str:
         """The contents of the file."""
-        spec = {
+        return json.dumps(_plain(self.spec()), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+    def spec(self) -> dict[str, Any]:
+        """The parts of the file."""
+        return {
             "format": FORMAT,
             "kind": self.kind,
             **({} if self.provenance.id is None else {"id": self.provenance.id}),
@@ -63,7 +73,6 @@ class Envelope:
             "files": self.files,
             **self.details,
         }
-        return json.dumps(_plain(spec), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
     @classmethod
     def read(cls, folder: Path, kind: Kind | None = None) -> Self:
@@ -73,7 +82,7 @@ class Envelope:
         path = describing(folder) or folder / DESCRIPTION
         with naming(path):
             try:
-                spec = json.loads(path.read_text(encoding="utf-8-sig"))
+                spec = json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=_once)
             except FileNotFoundError as error:
                 raise ReleaseError("the file does not exist; expected a release folder") from error
             except (OSError, UnicodeDecodeError) as error:
@@ -83,6 +92,7 @@ class Envelope:
             if isinstance(spec, dict) and path.name == OLD_FLOWS:
                 today = {"kind": "flows", "method": "commute", "parameters": spec.get("settings")}
                 spec |= today | {"files": {"flows": spec.get("file")}}
+                spec = {part: value for part, value in spec.items() if part not in OLD_PARTS}
             envelope = cls.parse(spec)
         if kind and envelope.kind != kind:
             raise ReleaseError(f"{folder}: this release holds {_SHOWN[envelope.kind]}; expected {_SHOWN[kind]}")
@@ -101,7 +111,7 @@ class Envelope:
             claim = parse_claim(entry(spec, "claim", dict))
         except (ValueError, TypeError, AttributeError) as error:
             raise ReleaseError("the claim cannot be understood") from error
-        return cls(
+        envelope = cls(
             kind=cast(Kind, spec["kind"]),
             claim=claim,
             provenance=Provenance(
@@ -111,8 +121,11 @@ class Envelope:
                 id=entry(spec, "id", str) if "id" in spec else None,
             ),
             files={table: word(spec["files"], table, "files") for table in entry(spec, "files", dict)},
-            details=spec,
+            details={part: spec[part] for part in PARTS[spec["kind"]] if part in spec},
         )
+        refuse_unknown(spec, envelope.spec() | {"id": ""}, DESCRIPTION)
+        refuse_unknown(spec["claim"], envelope.claim.spec(), "the claim")
+        return envelope
 
 
 def describing(folder: Path) -> Path | None:
@@ -147,6 +160,29 @@ def naming(path: Path) -> Iterator[None]:
         raise ReleaseError(f"{path}: {error}") from error
     except (ValueError, RecursionError) as error:
         raise ReleaseError(f"{path}: it cannot be understood, {error}") from error
+
+
+def refuse_unknown(given: object, known: object, where: str) -> None:
+    """Refuse a part that has no meaning: whoever reads the file could take it for something that is promised."""
+    if isinstance(given, dict) and isinstance(known, dict):
+        for part, value in given.items():
+            if part not in known:
+                raise ReleaseError(f"{part!r} in {where} is not part of a release; expected {', '.join(known)}")
+            if where != DESCRIPTION:
+                refuse_unknown(value, known[part], f"{part} of {where}")
+    elif isinstance(given, list) and isinstance(known, list):
+        for one, other in zip(given, known, strict=False):
+            refuse_unknown(one, other, where)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose parts have different names: of two with the same, readers would choose differently."""
+    found: dict[str, Any] = {}
+    for part, value in pairs:
+        if part in found:
+            raise ReleaseError(f"{part!r} is given twice")
+        found[part] = value
+    return found
 
 
 def entry(spec: dict[str, Any], key: str, kind: type[T]) -> T:

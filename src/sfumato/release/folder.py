@@ -38,10 +38,15 @@ def _is_release(target: Path) -> bool:
     """Whether there is a release to replace; a folder that holds anything else is refused."""
     if target.is_symlink() or not target.is_dir():
         return False
-    present = {path.name for path in target.iterdir()}
-    if not present or not present <= files_of_release(target):
+    if not any(target.iterdir()) or strangers(target):
         raise ReleaseError(f"{target}: this holds more than a release; move it away first")
     return True
+
+
+def strangers(folder: Path) -> list[str]:
+    """The names of what lies in a folder and is no part of the release in it."""
+    known = files_of_release(folder)
+    return sorted(path.name for path in folder.iterdir() if path.name not in known or not path.is_file())
 
 
 def read_columns(path: Path, columns: Sequence[str], *, empty: bool = False) -> pl.DataFrame:

@@ -9,6 +9,7 @@ import polars as pl
 from sfumato.errors import ParameterError
 from sfumato.notebook import html_table
 from sfumato.release.content import Content
+from sfumato.release.contradictions import find_contradictions
 from sfumato.release.query import parse_query
 from sfumato.release.stored import read_content, save_content
 from sfumato.release.tables import make_tables
@@ -37,6 +38,10 @@ class Release(Content):
     def load(cls, folder: Path | str) -> Self:
         """Read a release that `save` wrote."""
         return cls(**read_content(Path(folder)))
+
+    def violations(self) -> list[str]:
+        """Why the published data does not keep the claim, or contradicts it; empty if it does neither."""
+        return [*find_contradictions(self), *super().violations()]
 
     def to_polars(self, table: str | None = None) -> pl.DataFrame:
         """What a recipient gets as a frame; of buckets the table `quasi`, unless `sensitive` is asked for."""

@@ -13,7 +13,7 @@ from sfumato.errors import DataError, ReleaseError
 from sfumato.mechanisms.channels import Channel, parse_channel
 from sfumato.release.boxes import Boxes
 from sfumato.release.content import Content, Layout, sampling_deviation
-from sfumato.release.envelope import Envelope, describing, entry, naming, word
+from sfumato.release.envelope import Envelope, describing, entry, naming, refuse_unknown, word
 from sfumato.release.folder import read_columns, read_numbers, write_folder
 from sfumato.release.labels import ParsedColumn, distinct_boxes, parse_labels
 from sfumato.release.tables import COLUMNS, WHOLE, make_tables
@@ -38,9 +38,8 @@ def save_content(release: Content, folder: Path | str, *, suffix: str = ".csv", 
 
 def read_content(folder: Path) -> dict[str, Any]:
     """The fields of the release in a folder that `save_content` wrote."""
-    envelope = Envelope.read(folder, "table")
-    with naming(describing(folder) or folder):
-        stored = StoredTable.parse(envelope, folder)
+    stored = StoredTable.read(folder)
+    envelope = stored.envelope
     read = {"rows": stored.rows, "buckets": stored.buckets, "counts": stored.counts}[stored.layout]
     try:
         parts = read()
@@ -67,24 +66,34 @@ class StoredTable:
     channel: Channel | None
 
     @classmethod
+    def read(cls, folder: Path) -> Self:
+        """What `release.json` in a folder describes."""
+        envelope = Envelope.read(folder, "table")
+        with naming(describing(folder) or folder):
+            return cls.parse(envelope, folder)
+
+    @classmethod
     def parse(cls, envelope: Envelope, folder: Path) -> Self:
         """What the details of an envelope describe."""
         spec = envelope.details
         if entry(spec, "layout", str) not in TABLES:
             raise ReleaseError(f"layout is {spec['layout']!r}; expected {' or '.join(TABLES)}")
         layout, columns = cast(Layout, spec["layout"]), entry(spec, "columns", dict)
-        schema = Schema.parse(entry(spec, "schema", dict))
+        schema, channel = _parse_schema(entry(spec, "schema", dict)), _parse_channel(spec)
         names = [*(column.name for column in schema.columns), *map(str, columns.values())]
         if len(set(names)) < len(names):
             raise ReleaseError("two columns have the same name")
-        return cls(
+        stored = cls(
             envelope=envelope,
             schema=schema,
             layout=layout,
             files={table: folder / word(envelope.files, table, "files") for table in TABLES[layout]},
             columns={column: word(columns, column, "columns") for column in COLUMNS[layout]},
-            channel=parse_channel(spec["channel"]) if "channel" in spec else None,
+            channel=channel,
         )
+        refuse_unknown(columns, stored.columns, "columns")
+        refuse_unknown(envelope.files, stored.files, "files")
+        return stored
 
     def rows(self) -> dict[str, Any]:
         """The fields of a release from its rows."""
@@ -182,3 +191,20 @@ class StoredTable:
         positions = self.schema.sensitive.positions
         counts = np.bincount(group_of * positions + value, rows, groups * positions)
         return counts.astype(np.float64).reshape(groups, positions)
+
+
+def _parse_schema(spec: dict[str, Any]) -> Schema:
+    """The schema in `release.json`, which is complete in itself: what other files say is not published."""
+    columns = spec.get("columns")
+    for name, column in columns.items() if isinstance(columns, dict) else ():
+        if isinstance(column, dict) and "hierarchy" in column:
+            raise ReleaseError(f"column {name!r}: the hierarchy of a release stands in its taxonomy, not in a file")
+    return Schema.parse(spec)
+
+
+def _parse_channel(spec: dict[str, Any]) -> Channel | None:
+    if "channel" not in spec:
+        return None
+    channel = parse_channel(spec["channel"])
+    refuse_unknown(spec["channel"], channel.spec(), "channel")
+    return channel

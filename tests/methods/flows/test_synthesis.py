@@ -18,8 +18,8 @@ from sfumato.mechanisms.dirichlet import Promise
 from sfumato.mechanisms.noise import SimulatedSource, SystemSource
 from sfumato.methods.flows.domain import Domain
 from sfumato.methods.flows.prior import DistanceHistogram, Prior
-from sfumato.methods.flows.synthesis import ASSUMPTIONS, Synthesizer
-from sfumato.privacy.claims import ApproximateDP, NoGuarantee, ProbabilisticDP, PureDP
+from sfumato.methods.flows.synthesis import Synthesizer
+from sfumato.privacy.claims import ORIGIN_ASSUMPTIONS, ApproximateDP, NoGuarantee, ProbabilisticDP, PureDP
 
 if TYPE_CHECKING:
     from sfumato.data.flows import Flows
@@ -92,7 +92,7 @@ def test_fresh_randomness_carries_the_claim_of_the_rule(name: str, kind: type, f
     assert one.claim.epsilon == 1.5
     assert one.claim.delta == (0 if name == "pure" else 0.05)
     assert one.claim.neighbours == "replace-origin"
-    assert one.claim.assumptions == ASSUMPTIONS
+    assert one.claim.assumptions == ORIGIN_ASSUMPTIONS
     assert ("in each destination" in one.claim.sentence()) == (kind is ProbabilisticDP)
     assert not one.flows.frame().equals(other.flows.frame())
 

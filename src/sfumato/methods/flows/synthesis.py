@@ -18,16 +18,7 @@ from sfumato.mechanisms.noise import Source, SystemSource
 from sfumato.methods.flows.domain import EVERYWHERE, Domain, Resolution
 from sfumato.methods.flows.plan import Progress, SynthesisPlan, batches
 from sfumato.methods.flows.prior import Prior, check_weights
-from sfumato.privacy.claims import ApproximateDP, Claim, NoGuarantee, ProbabilisticDP, PureDP
-
-ASSUMPTIONS = (
-    "every person is counted once, with one origin and one destination; someone counted k times is promised k times "
-    "the epsilon",
-    "origins are the only secret: how many people go to each destination is public, and the synthetic flows repeat it",
-    "the places, the prior, any densities and distances it was made of, and the rules of the domain are public "
-    "knowledge, and every origin is one that the domain tells apart",
-    "other releases about the same people add their own epsilon and delta to this one",
-)
+from sfumato.privacy.claims import ORIGIN_ASSUMPTIONS, ApproximateDP, Claim, NoGuarantee, ProbabilisticDP, PureDP
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +42,7 @@ class Synthesizer:
     """A promise, a domain and a prior, ready to be applied to flows.
 
     Claim: (ε, δ)-differential privacy for where one person comes from; see `claim`.
-    Assumes: see `ASSUMPTIONS`.
+    Assumes: see `ORIGIN_ASSUMPTIONS`.
     Cost: O(people + destinations), and with a radius or rings the places on their borders.
     Reference: paper Machanavajjhala et al. 2008; proof in flows.proof.md.
 
@@ -70,10 +61,10 @@ class Synthesizer:
         """What synthetic flows of this kind promise."""
         promise = self.promise
         if promise.rule == "pure":
-            return PureDP(epsilon=promise.epsilon, neighbours="replace-origin", assumptions=ASSUMPTIONS)
+            return PureDP(epsilon=promise.epsilon, neighbours="replace-origin", assumptions=ORIGIN_ASSUMPTIONS)
         kind = ApproximateDP if promise.rule == "file" else ProbabilisticDP
         return kind(
-            epsilon=promise.epsilon, failing=promise.delta, neighbours="replace-origin", assumptions=ASSUMPTIONS
+            epsilon=promise.epsilon, failing=promise.delta, neighbours="replace-origin", assumptions=ORIGIN_ASSUMPTIONS
         )
 
     def spec(self) -> dict[str, Any]:

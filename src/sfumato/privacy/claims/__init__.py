@@ -2,12 +2,20 @@
 
 from sfumato.privacy.claims.base import CLAIMS, Check, Choice, Claim, Neighbours, Noise, Recoding, parse_claim
 from sfumato.privacy.claims.conditional import Conditional
-from sfumato.privacy.claims.differential import ApproximateDP, Differential, LocalDP, ProbabilisticDP, PureDP
+from sfumato.privacy.claims.differential import (
+    ORIGIN_ASSUMPTIONS,
+    ApproximateDP,
+    Differential,
+    LocalDP,
+    ProbabilisticDP,
+    PureDP,
+)
 from sfumato.privacy.claims.none import NoGuarantee
 from sfumato.privacy.claims.syntactic import Syntactic
 
 __all__ = [
     "CLAIMS",
+    "ORIGIN_ASSUMPTIONS",
     "ApproximateDP",
     "Check",
     "Choice",

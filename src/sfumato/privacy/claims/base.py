@@ -60,6 +60,11 @@ class Claim(ABC):
             CLAIMS[cls.kind] = cls
 
     @property
+    def needed(self) -> tuple[str, ...]:
+        """What every promise of this kind takes for granted: a claim that leaves it out says too much."""
+        return type(self).assumptions
+
+    @property
     def cost(self) -> Approximate | None:
         """What a release under this claim takes from the privacy budget, if anything."""
         return None

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
+from sfumato.errors import ReleaseError
 from sfumato.privacy.claims.base import Check, Choice, Claim, Neighbours, Noise, Recoding, parse_claim
 from sfumato.privacy.loss import Approximate
 from sfumato.privacy.requirements import Population
@@ -26,6 +27,10 @@ class Conditional(Claim):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "assumptions", self.given.assumptions)
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        return self.given.needed
 
     @property
     def noise(self) -> Noise | None:  # type: ignore[override]
@@ -81,7 +86,10 @@ class Conditional(Claim):
 
     @classmethod
     def parse(cls, spec: Any) -> Self:
-        return cls(given=parse_claim(spec["given"]), looked=str(spec["looked"]))
+        given = parse_claim(spec["given"])
+        if not given.noise:
+            raise ReleaseError(f"choosing is covered or not where noise is; {given} rests on none")
+        return cls(given=given, looked=str(spec["looked"]))
 
     def __str__(self) -> str:
         return f"{self.given}, {NOT_COVERED}"

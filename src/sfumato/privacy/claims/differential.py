@@ -33,6 +33,14 @@ LOCAL_ASSUMPTIONS = (
     "every person sends one report, or the same report whenever asked; a second, fresh one adds its own epsilon",
     "the values that a report may take are public knowledge, and so is everything else that stands beside it",
 )
+ORIGIN_ASSUMPTIONS = (
+    "every person is counted once, with one origin and one destination; someone counted k times is promised k times "
+    "the epsilon",
+    "origins are the only secret: how many people go to each destination is public, and the synthetic flows repeat it",
+    "the places, the prior, any densities and distances it was made of, and the rules of the domain are public "
+    "knowledge, and every origin is one that the domain tells apart",
+    "other releases about the same people add their own epsilon and delta to this one",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +63,10 @@ class Differential(Claim):
     def cost(self) -> Approximate:
         """ε and δ as they are written: 0.1 means one tenth."""
         return Approximate(Fraction(str(self.epsilon)), Fraction(str(self.delta)))
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        return ORIGIN_ASSUMPTIONS if self.neighbours == "replace-origin" else super().needed
 
     @property
     def shows_presence(self) -> bool:

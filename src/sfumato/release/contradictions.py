@@ -1,0 +1,55 @@
+"""What a claim rules out about the table that stands beside it, whatever its classes hold.
+
+A claim is a sentence about people. It cannot be true of counts with noise, of weights that do not add up, of sensitive
+labels that tell quasi-identifiers, or without the caveats that the schema of the table implies.
+"""
+
+import numpy as np
+
+from sfumato.privacy.claims import Claim
+from sfumato.release.content import Content
+from sfumato.release.tables import WHOLE
+from sfumato.release.telling import telling_labels
+
+
+def find_contradictions(release: Content) -> list[str]:
+    """A sentence for each way in which a table contradicts its claim; none where nothing is promised."""
+    claim = release.claim
+    if not claim.promises:
+        return []
+    found = missing_caveats(claim, release.schema.caveats())
+    return [*found, *(_against_noise(release) if claim.noise else _without_noise(release))]
+
+
+def missing_caveats(claim: Claim, implied: tuple[str, ...]) -> list[str]:
+    """A sentence for each caveat that is implied and that the claim leaves out."""
+    return [f"the claim leaves out that {caveat}" for caveat in implied if caveat not in claim.assumptions]
+
+
+def _against_noise(release: Content) -> list[str]:
+    """What cannot stand beside a promise that rests on noise."""
+    found = []
+    if release.schema.from_data:
+        names = ", ".join(release.schema.from_data)
+        found.append(f"the bounds or values of {names} were read off the rows, which no noise covers")
+    if release.schema.keep:
+        names = ", ".join(release.schema.keep)
+        found.append(f"{names} is published as it is, without noise")
+    if release.exact_people and not release.claim.shows_presence:
+        found.append("the rows are said to be those of real people, whose presence the claim hides")
+    return found
+
+
+def _without_noise(release: Content) -> list[str]:
+    """What cannot stand beside a promise about classes of people."""
+    found = []
+    if release.layout == "counts" or release.noisy or release.exact_people:
+        found.append("noisy or fractional counts stand for no people, and the claim is about classes of people")
+    weights = np.bincount(release.group_of, release.weights, len(release.histograms))
+    if (np.abs(weights - release.histograms.sum(axis=1)) > WHOLE).any():
+        found.append("a class has more or fewer rows than sensitive values")
+    told = telling_labels(release)
+    if told:
+        more = f" and {len(told) - 1} more" if len(told) > 1 else ""
+        found.append(f"sensitive labels tell more of the quasi-identifiers than the classes do: {told[0]}{more}")
+    return found

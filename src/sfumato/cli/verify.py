@@ -20,7 +20,7 @@ CODES: dict[Outcome, int] = {"holds": 0, "broken": 1, "nothing promised": 1, "un
 VERDICTS: dict[Outcome, str] = {
     "holds": "The release keeps its claim.",
     "broken": "The release does not keep its claim.",
-    "undecided": "It rests on how the release was made: what is published does not contradict it, and cannot confirm it.",
+    "undecided": "It rests on how the release was made: what is published neither contradicts nor confirms it.",
 }
 NO_ID = "It has no id: no ledger was charged for it, so no cap holds for it."
 

@@ -1,9 +1,10 @@
 """Sensitive labels that tell quasi-identifiers: `flu|34|Male` takes a class of forty people apart.
 
-A label is cut into fields, at signs that part fields, and into words. It tells a quasi-identifier if a field is one of
-its values or groups, or if its words hold values of two of them, or a value beside the name of its column; one value
-alone may be there by chance, as in `stage 2`. Only what is finer than the class counts, and only if it is true of most
-rows with the label. A secret code in a label is beyond what anybody can find.
+A label is cut into fields, at signs that part fields, and into words. A field that is a value or a group of a
+quasi-identifier tells it. A word may be there by chance, as in `stage 2` or `cancer, female`, so words count only if
+they tell in the labels of most rows: names of values, numbers beside one or beside the name of their column. What is
+told must be true of most rows with the label, and finer than the class of some. A secret code in a label is beyond
+what anybody can find.
 """
 
 import re
@@ -16,13 +17,13 @@ from numpy.typing import NDArray
 from sfumato.release.content import Content
 from sfumato.schema import Axis, CategoricalAxis, NumericAxis, Span
 
-FIELDS = re.compile(r"[|;=\x00-\x1f]|(?<!\d)[,:/]|[,:/](?!\d)")
-"""What parts fields. A comma, colon or slash between digits belongs to a number, a time or a share."""
+FIELDS = re.compile(r"[|;=\x00-\x1f]")
+"""What parts fields, and hardly ever words."""
 WORDS = re.compile(r"[\W_]+")
 MAX_WORDS = 4
 """Words in a row that are taken for one value."""
 MOST = 0.5
-"""The share of rows of which a label must be true."""
+"""The share of rows of which a label must be true, and in which words must tell."""
 
 
 class Told(NamedTuple):
@@ -35,23 +36,36 @@ class Told(NamedTuple):
 
 def telling_labels(release: Content) -> list[str]:
     """A description of each published sensitive label that tells quasi-identifiers."""
-    sensitive = release.schema.sensitive
+    sensitive, rows = release.schema.sensitive, release.histograms.sum(axis=0)
     if not isinstance(sensitive, CategoricalAxis):
         return []
-    axes, spans_of = release.schema.quasi, [_spans(axis) for axis in release.schema.quasi]
-    found = []
-    for value in np.flatnonzero(release.histograms.sum(axis=0)[: sensitive.size] > 0):
-        label = sensitive.labels[value]
-        fields, words = _cut(label, FIELDS), _cut(label, WORDS)
-        told = [told for told in _find(fields, axes, spans_of) if _narrows(release, int(value), told)]
-        if not told:
-            told = [told for told in _find(_runs(words), axes, spans_of) if _narrows(release, int(value), told)]
-            named = {_spell(axis.name) for axis in axes} & set(map(_spell, words))
-            told = told if len(told) > 1 or named & {_spell(axes[one.axis].name) for one in told} else []
-        if told:
-            parts = " and ".join(f"{part!r} of {axes[axis].name!r}" for part, axis, _ in told)
-            found.append(f"{label!r} with {parts}")
-    return found
+    spans_of = [_spans(axis) for axis in release.schema.quasi]
+    surely, maybe = {}, {}
+    for value in np.flatnonzero(rows[: sensitive.size] > 0).tolist():
+        if fields := _true(release, value, _find(_cut(sensitive.labels[value], FIELDS), release, spans_of)):
+            surely[value] = fields
+        elif words := _in_words(release, value, spans_of):
+            maybe[value] = words
+    told = surely | (maybe if rows[list(maybe)].sum() > MOST * rows.sum() else {})
+    return [
+        _describe(release, value, parts)
+        for value, parts in told.items()
+        if any(_finer(release, value, part) for part in parts)
+    ]
+
+
+def _in_words(release: Content, value: int, spans_of: list[dict[str, Span]]) -> list[Told]:
+    """What the words of a label tell, but for a number that stands alone."""
+    words = _cut(release.schema.sensitive.labels[value], WORDS)
+    told, quasi = _true(release, value, _find(_runs(words), release, spans_of)), release.schema.quasi
+    named = {_spell(quasi[part.axis].name) for part in told} & set(map(_spell, words))
+    alone = len(told) == 1 and isinstance(quasi[told[0].axis], NumericAxis) and not named
+    return [] if alone else told
+
+
+def _describe(release: Content, value: int, told: list[Told]) -> str:
+    parts = " and ".join(f"{part!r} of {release.schema.quasi[axis].name!r}" for part, axis, _ in told)
+    return f"{release.schema.sensitive.labels[value]!r} with {parts}"
 
 
 def _cut(label: str, sign: re.Pattern[str]) -> list[str]:
@@ -80,10 +94,10 @@ def _spans(axis: Axis) -> dict[str, Span]:
     return {spelled: span for spelled, span in spans.items() if spelled and span != axis.everything}
 
 
-def _find(parts: Iterable[str], axes: tuple[Axis, ...], spans_of: list[dict[str, Span]]) -> list[Told]:
+def _find(parts: Iterable[str], release: Content, spans_of: list[dict[str, Span]]) -> list[Told]:
     """The first part that is a value or a group of each axis, if there is one."""
     known, found = list(parts), []
-    for number, (axis, spans) in enumerate(zip(axes, spans_of, strict=True)):
+    for number, (axis, spans) in enumerate(zip(release.schema.quasi, spans_of, strict=True)):
         values = ((part, spans.get(_spell(part)) or _number(part, axis)) for part in known)
         found += [Told(part, number, span) for part, span in values if span][:1]
     return found
@@ -96,13 +110,23 @@ def _number(part: str, axis: Axis) -> Span | None:
     return Span(code, code, False) if code >= 0 else None
 
 
-def _narrows(release: Content, value: int, told: Told) -> bool:
-    """Whether what is told is true of most rows with the value, and finer than the class of some of them."""
-    lo, hi = release.boxes.lo[:, told.axis], release.boxes.hi[:, told.axis]
-    meets = _any_box(release, (lo <= told.span.hi) & (hi >= told.span.lo))
-    beyond = (lo < told.span.lo) | (hi > told.span.hi) | release.boxes.missing[:, told.axis]
+def _true(release: Content, value: int, told: list[Told]) -> list[Told]:
+    """What is told and can be true of most rows with the value."""
     rows = release.histograms[:, value]
-    return bool(rows[meets].sum() > MOST * rows.sum() and rows[meets & _any_box(release, beyond)].sum() > 0)
+    return [one for one in told if rows[_meets(release, one)].sum() > MOST * rows.sum()]
+
+
+def _finer(release: Content, value: int, told: Told) -> bool:
+    """Whether what is told is finer than the class of some rows with the value."""
+    lo, hi = release.boxes.lo[:, told.axis], release.boxes.hi[:, told.axis]
+    beyond = (lo < told.span.lo) | (hi > told.span.hi) | release.boxes.missing[:, told.axis]
+    return bool(release.histograms[_meets(release, told) & _any_box(release, beyond), value].sum() > 0)
+
+
+def _meets(release: Content, told: Told) -> NDArray[np.bool_]:
+    """The groups in which what is told can be true."""
+    lo, hi = release.boxes.lo[:, told.axis], release.boxes.hi[:, told.axis]
+    return _any_box(release, (lo <= told.span.hi) & (hi >= told.span.lo))
 
 
 def _any_box(release: Content, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -15,6 +15,7 @@ from sfumato.errors import ParameterError
 from sfumato.files import place
 from sfumato.privacy.ledger import Account, Entry, Ledger, format_loss, format_number
 from sfumato.privacy.loss import Approximate
+from sfumato.privacy.odds import guess_in_words, replacing
 from sfumato.release import Release
 from sfumato.schema import Schema
 
@@ -160,6 +161,17 @@ def _standing(account: Account) -> str:
     return f"{spent}, {format_loss(account.left)} left of the cap of {format_loss(account.cap)}."
 
 
+def _in_words(account: Account) -> str:
+    """What all releases of an account together can give away, at most."""
+    if not account.spent.epsilon:
+        return ""
+    spent, values = account.spent, replacing(account.spent)
+    told = guess_in_words(values, "which of two values is somebody's")
+    if all(entry.neighbours == "add-remove" for entry in account.entries):
+        told = f"{guess_in_words(spent, 'whether somebody is in the table')}; {told[0].lower()}{told[1:]}"
+    return f"All together: {told[0].lower()}{told[1:]}."
+
+
 def _show_accounts(accounts: list[Account]) -> None:
     print_columns(
         ("data set", "spent", "cap", "left", "entries", "reserved"),
@@ -175,10 +187,15 @@ def _show_accounts(accounts: list[Account]) -> None:
             for account in accounts
         ],
     )
+    for account in accounts:
+        if told := _in_words(account):
+            say(f"{account.data_set}: {told}")
 
 
 def _show_entries(account: Account) -> None:
     say(_standing(account))
+    if told := _in_words(account):
+        say(told)
     if account.entries:
         print_columns(
             ("reserved at", "state", "cost", "method", "release", "folder"),
@@ -210,6 +227,7 @@ def _figures(account: Account) -> dict[str, Any]:
     return {
         "data_set": account.data_set,
         **_limits(account),
+        "in_words": _in_words(account),
         "reserved": account.reserved,
         "entries": [_plain(entry) for entry in account.entries],
     }

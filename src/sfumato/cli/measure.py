@@ -5,7 +5,7 @@ from pathlib import Path
 from typer import Argument, Option
 
 from sfumato.cli.options import File, Json, LedgerFile, SchemaFile
-from sfumato.cli.show import BETTER, explained, heading, number, print_json, say
+from sfumato.cli.show import BETTER, INDENT, explained, heading, number, print_json, say
 from sfumato.data import read
 from sfumato.errors import ReleaseError
 from sfumato.measures.measure import LOOK, measure
@@ -66,6 +66,17 @@ def command(
         explained(
             ((about.title, number(value), about.unit, BETTER[about.direction]), about.sentence) for about, value in rows
         )
+    if allowed := published.claim.in_words():
+        heading("What noise allows: how far any adversary can get, beside what the attacks above reached")
+        for sentence in allowed:
+            say(sentence, indent=INDENT)
+        reached = {name: found[name].value for name in ("guessed_right", "confident_guesses") if name in found}
+        if len(reached) > 1:
+            say(
+                f"Looking people up guesses {reached['guessed_right']:.1%} of sensitive values right; the statistical "
+                f"adversary {reached['confident_guesses']:.1%} of the tenth it is surest about.",
+                indent=INDENT,
+            )
 
 
 def _read_release(path: Path, schema: Schema) -> tuple[Release, int]:

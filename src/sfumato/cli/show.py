@@ -47,7 +47,7 @@ def say(text: str = "", indent: int = 0) -> None:
 def say_claim(claim: Claim, *more: str) -> None:
     """Print what is promised, more about that, and what it assumes."""
     assumed = [f"Assumes: {assumption}." for assumption in claim.assumptions]
-    for line in (f"Claim: {claim.sentence()}.", *more, *assumed):
+    for line in (f"Claim: {claim.sentence()}.", *claim.in_words(), *more, *assumed):
         say(line)
 
 
@@ -83,7 +83,12 @@ def print_json(value: Any) -> None:
 
 def claim_figures(claim: Claim) -> dict[str, Any]:
     """A claim in JSON, and in words."""
-    return {"claim": claim.spec(), "sentence": claim.sentence(), "assumptions": list(claim.assumptions)}
+    return {
+        "claim": claim.spec(),
+        "sentence": claim.sentence(),
+        "in_words": list(claim.in_words()),
+        "assumptions": list(claim.assumptions),
+    }
 
 
 def to_json(value: Any) -> str:

@@ -105,6 +105,7 @@ def _figures(found: Verification, charged: str | None) -> dict[str, Any]:
         "verified": found.outcome == "holds",
         "outcome": found.outcome,
         "claim": found.release.claim.spec(),
+        "in_words": list(found.release.claim.in_words()),
         "requirements": _requirements(found),
         "contradictions": list(found.contradictions),
         "ledger": charged,

@@ -217,6 +217,7 @@ def _adversary(recommendation: Recommendation) -> list[str]:
         f"For the worst-off person the belief shift is {values['p_loss']:.3f}; on average it is "
         f"{values['mean_p_loss']:.3f}.",
         _standing_out(values),
+        *recommendation.claim.in_words(),
     ]
 
 

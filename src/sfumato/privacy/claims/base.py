@@ -117,6 +117,10 @@ class Claim(ABC):
     def sentence(self) -> str:
         """The promise in words."""
 
+    def in_words(self) -> tuple[str, ...]:
+        """What anybody can come to know at most, where that follows from noise: two or three sentences."""
+        return ()
+
     @abstractmethod
     def form(self, span: float) -> str:
         """What a recipient gets, in words; a value spans the share `span` of its attribute's range on average."""

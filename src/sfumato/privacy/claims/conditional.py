@@ -78,6 +78,10 @@ class Conditional(Claim):
     def sentence(self) -> str:
         return f"{self._warning}; had it been fixed beforehand: {self.given.sentence()}"
 
+    def in_words(self) -> tuple[str, ...]:
+        first, *more = self.given.in_words()
+        return (f"Had its setting been fixed beforehand: {first[0].lower()}{first[1:]}", *more)
+
     def form(self, span: float) -> str:
         return self.given.form(span)
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self, get_args
 from sfumato.errors import ReleaseError
 from sfumato.privacy.claims.base import Choice, Claim, Neighbours, Noise, parse_amount
 from sfumato.privacy.loss import Approximate
+from sfumato.privacy.odds import beliefs_in_words, guess_in_words, replacing
 
 CHANGES: dict[Neighbours, str] = {
     "add-remove": "whether any one person is in the table",
@@ -14,6 +15,13 @@ CHANGES: dict[Neighbours, str] = {
     "replace-sensitive": "any one person's sensitive value",
     "replace-origin": "where any one person comes from",
 }
+HIDDEN: dict[Neighbours, tuple[str, str]] = {
+    "add-remove": ("whether one person is in the table", "whether somebody is in the table"),
+    "replace-one": ("one person's row", "which of two rows is somebody's"),
+    "replace-sensitive": ("one person's sensitive value", "which of two sensitive values is somebody's"),
+    "replace-origin": ("where one person comes from", "which of two places somebody comes from"),
+}
+"""What somebody may not know who knows all else, and what there is to guess."""
 GROUPS: dict[Neighbours, str] = {
     "replace-sensitive": "group of people with the same public values",
     "replace-origin": "destination",
@@ -78,6 +86,23 @@ class Differential(Claim):
             f"{CHANGES[self.neighbours]} changes the probability of every output by a factor of at most "
             f"e^{self.epsilon:.12g}{failing} ({self}){self._choosing}"
         )
+
+    def in_words(self) -> tuple[str, ...]:
+        unknown, question = self._hidden
+        sentences = (
+            f"Whoever knows everything but {unknown}, and {self._beliefs()}.",
+            f"{guess_in_words(self.cost, question)}.",
+        )
+        if self.neighbours != "add-remove":
+            return sentences
+        return (*sentences, f"{guess_in_words(replacing(self.cost), HIDDEN['replace-one'][1])}.")
+
+    def _beliefs(self) -> str:
+        return beliefs_in_words(self.cost)
+
+    @property
+    def _hidden(self) -> tuple[str, str]:
+        return HIDDEN[self.neighbours]
 
     @property
     def _choosing(self) -> str:
@@ -162,6 +187,10 @@ class LocalDP(PureDP):
             f"factor of at most e^{self.epsilon:.12g} ({self}){near}"
         )
 
+    @property
+    def _hidden(self) -> tuple[str, str]:
+        return "the value behind one person's report", "which of two values is behind somebody's report"
+
     def _spec(self) -> dict[str, Any]:
         return {**super()._spec(), **({} if self.per_step is None else {"per_step": self.per_step})}
 
@@ -205,6 +234,9 @@ class ProbabilisticDP(ApproximateDP):
     protects: ClassVar[tuple[str, ...]] = tuple(GROUPS)
     neighbours: Neighbours = "replace-sensitive"
     assumptions: tuple[str, ...] = SENSITIVE_ASSUMPTIONS
+
+    def _beliefs(self) -> str:
+        return beliefs_in_words(self.cost, probabilistic=True)
 
     def sentence(self) -> str:
         return (

@@ -38,6 +38,15 @@ def lines(text: str) -> list[str]:
     return [re.sub(r"  +", " | ", line.rstrip()) for line in text.splitlines()]
 
 
+def together(presence: str, value: str) -> str:
+    """What everything spent allows, in words: e^ε/(1 + e^ε) for presence, and the same at 2ε for values."""
+    return (
+        f"All together: had a coin decided whether somebody is in the table, no guess would be right more than {presence} "
+        f"of the time; had a coin decided which of two values is somebody's, no guess would be right more than {value} of "
+        "the time."
+    )
+
+
 def test_every_data_set_is_a_line(run: Run, ledger: Ledger) -> None:
     told = run("budget")
     assert (told.code, told.err) == (0, "")
@@ -45,6 +54,8 @@ def test_every_data_set_is_a_line(run: Run, ledger: Ledger) -> None:
         "data set | spent | cap | left | entries | reserved",
         "people | ε = 0.3 | ε = 3 | ε = 2.7 | 2 | 1 not settled",
         "town | ε = 1 | none | no limit | 1",
+        f"people: {together('57.5%', '64.6%')}",
+        f"town: {together('73.2%', '88.1%')}",
         "1 reserved and not settled: what was cut short, or is under way, counts all the same.",
         "Ledger: own.sqlite",
     ]
@@ -53,7 +64,8 @@ def test_every_data_set_is_a_line(run: Run, ledger: Ledger) -> None:
 def test_a_data_set_shows_its_entries(run: Run, ledger: Ledger) -> None:
     told = run("budget", "people")
     assert (told.code, told.err) == (0, "")
-    first, titles, *rest = lines(told.out)
+    first, words, titles, *rest = lines(told.out)
+    assert words == together("57.5%", "64.6%")
     assert first == "people: ε = 0.3 spent in all, ε = 2.7 left of the cap of ε = 3."
     assert titles == "reserved at | state | cost | method | release | folder"
     assert re.fullmatch(rf"{TIME} \| settled \| ε = 0\.1 \| kd-tree a \| a \| out", rest[0])

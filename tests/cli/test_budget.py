@@ -40,10 +40,10 @@ def lines(text: str) -> list[str]:
 
 def together(presence: str, value: str) -> str:
     """What everything spent allows, in words: e^ε/(1 + e^ε) for presence, and the same at 2ε for values."""
+    guess = "no guess would be right more than"
     return (
-        f"All together: had a coin decided whether somebody is in the table, no guess would be right more than {presence} "
-        f"of the time; had a coin decided which of two values is somebody's, no guess would be right more than {value} of "
-        "the time."
+        f"All together: had a coin decided whether somebody is in the table, {guess} {presence} of the time; had a "
+        f"coin decided which of two values is somebody's, {guess} {value} of the time."
     )
 
 

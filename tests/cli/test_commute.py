@@ -285,11 +285,12 @@ def test_a_folder_in_the_way_and_a_cap_refuse_before_anything_is_drawn(synthetic
 def test_a_folder_of_flows_is_verified_and_asked_like_any_release(synthetic: Call, run: Run, town: Path) -> None:
     synthetic("release", "--radius", "2mi")
     told = run("verify", "release")
-    assert (told.code, told.err) == (1, "")
-    claim, rests, *assumed = told.out.splitlines()
+    assert (told.code, told.err) == (3, "")
+    claim, *more, rests = told.out.splitlines()
     assert claim.startswith("Claim: where any one person comes from changes the probability")
-    assert rests == "It rests on how the release was made; what is published can neither confirm nor refute it."
-    assert len(assumed) == 4
+    assert rests == "It rests on how the release was made: what is published neither contradicts nor confirms it."
+    assert sum(line.startswith("Assumes: ") for line in more) == 4
+    assert any("was charged ε = 4.6, δ = 0.001 for it, settled." in line for line in more)
     assert run("verify", "release", "--json").json["verified"] is False
     people = totals(town / "flows.csv")
     assert (
@@ -312,7 +313,7 @@ def test_flows_that_contradict_their_claim_are_found_out(synthetic: Call, run: R
     path.write_text(json.dumps(spec | {"claim": spec["claim"] | {"epsilon": 1}}))
     told = run("verify", "release")
     assert told.code == 1
-    assert "The release contradicts it: epsilon is made of 4.6 in all, the claim says 1." in told.out
+    assert "Contradicts it: epsilon is made of 4.6 in all, the claim says 1." in told.out
 
 
 def test_measure_sends_flows_elsewhere(synthetic: Call, run: Run, town: Path) -> None:

@@ -12,10 +12,10 @@ INTRODUCTION = """\
 # Commands
 
 Every command prints its results on standard output, and progress and notes on standard error. With `--json`, standard
-output holds JSON and nothing else. Exit codes: 0, done; 1, `verify` found that a claim does not hold, is contradicted or
-is not there, `audit` that one is broken; 2, something was wrong with what the command was given, and one sentence on
-standard error says what; 3, `verify` found nothing against a claim that nobody can recompute, because it rests on how the
-release was made; 130, interrupted.
+output holds JSON and nothing else. Exit codes: 0, done; 1, `verify` found that a claim does not hold, is contradicted
+or is not there, `audit` that one is broken; 2, something was wrong with what the command was given, and one sentence
+on standard error says what; 3, `verify` found nothing against a claim that nobody can recompute, because it rests on
+how the release was made; 130, interrupted.
 """
 
 

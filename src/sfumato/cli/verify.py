@@ -9,10 +9,12 @@ from sfumato.cli.options import Json, LedgerFile, ReleaseFolder
 from sfumato.cli.show import INDENT, explained, print_json, say, say_claim
 from sfumato.errors import ParameterError, SfumatoError
 from sfumato.methods import METHODS, make_method
+from sfumato.methods.base import qualify
 from sfumato.privacy.ledger import NOTHING, Ledger, format_loss
 from sfumato.privacy.loss import Approximate, exact
 from sfumato.privacy.population import population_name
 from sfumato.release import FlowRelease, Release, load_release
+from sfumato.release.contradictions import missing_caveats
 from sfumato.release.verification import Outcome, Verification, choice_of, verify_folder
 
 EXAMPLE = "sfumato verify release"
@@ -50,6 +52,13 @@ def _contradicts_method(release: Release | FlowRelease) -> list[str]:
     claim, made = release.claim, release.provenance
     if not claim.promises or isinstance(release, FlowRelease) or made.method not in METHODS:
         return []
+    unsaid = missing_caveats(claim, qualify(claim, release.schema).assumptions)
+    known = missing_caveats(claim, release.schema.caveats())
+    return [*(sentence for sentence in unsaid if sentence not in known), *_contradicts_parameters(release)]
+
+
+def _contradicts_parameters(release: Release) -> list[str]:
+    claim, made = release.claim, release.provenance
     try:
         method = make_method(made.method, made.parameters)
     except SfumatoError as error:

@@ -49,6 +49,11 @@ def crowd(count: int) -> tuple[str, ...]:
     return tuple(f"{number % 4},{'AB'[number // 4 % 2]},negative" for number in range(count))
 
 
+def mixed(count: int) -> tuple[str, ...]:
+    """People spread over all points, a third of whom test positive."""
+    return tuple(row.replace("negative", "positive") if number % 3 else row for number, row in enumerate(crowd(count)))
+
+
 def scene(name: str, rows: tuple[str, ...], *commands: tuple[str, ...], epsilon: float = EPSILON) -> Scene:
     """A scene in which the one positive person is there or not."""
     return Scene(name, PEOPLE, rows, (PERSON,), commands, epsilon)
@@ -56,6 +61,7 @@ def scene(name: str, rows: tuple[str, ...], *commands: tuple[str, ...], epsilon:
 
 SCENES = (
     *(scene(f"{method}, 40 rows", crowd(40), publishing(method)) for method in METHODS),
+    scene("600 rows, many positive", mixed(600), publishing("quad-tree")),
     scene("nobody but one", (), publishing("quad-tree")),
     scene("two rows", crowd(1), publishing("marginals")),
     scene("5,000 rows", crowd(4_999), publishing("quad-tree")),

@@ -11,7 +11,7 @@ import io
 import json
 import shlex
 import tempfile
-from collections import Counter
+from collections import Counter, defaultdict
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,7 +66,7 @@ class Scene:
                     code = main([*words, "--ledger", str(home / "ledger.sqlite")])
                 told = printed.getvalue()
                 seen[f"{number}: refused"] = float(code != 0)
-                seen |= {f"{number}: {name}": value for name, value in _published(output)}
+                seen |= {f"{number}: {name}": value for name, value in _published(output, self.header.split(","))}
         return seen
 
 
@@ -83,34 +83,37 @@ def _chosen(told: str) -> list[str]:
     return words[start:end]
 
 
-def _published(folder: Path) -> Iterator[tuple[str, float]]:
+def _published(folder: Path, columns: list[str]) -> Iterator[tuple[str, float]]:
     """Numbers for all that a folder holds: its files, their sizes, and what stands in them."""
     for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
         name, content = path.relative_to(folder).as_posix(), path.read_bytes() if path.is_file() else b""
         yield f"{name} exists", 1.0
         yield f"{name} bytes", float(len(content))
         if path.suffix == ".csv":
-            yield from _lines(name, content.decode())
+            yield from _lines(name, content.decode(), columns)
         elif path.suffix == ".json":
             yield from _leaves(name, json.loads(content))
 
 
-def _lines(name: str, text: str) -> Iterator[tuple[str, float]]:
-    """How often each line occurs, and the number at the end of each line that has one."""
-    rows = list(csv.reader(io.StringIO(text)))
+def _lines(name: str, text: str, columns: list[str]) -> Iterator[tuple[str, float]]:
+    """How often each combination of the table's own columns occurs, and the numbers that stand beside it."""
+    titles, *rows = csv.reader(io.StringIO(text))
     yield f"{name} lines", float(len(rows))
-    for place, row in enumerate(rows[1:3]):
+    for place, row in enumerate(rows[:2]):
         yield f"{name} line {place} is {row}", 1.0
     counts: Counter[str] = Counter()
-    total = 0.0
-    for row in rows[1:]:
-        counts[",".join(row)] += 1
-        last = _number(row[-1]) if row else None
-        if last is not None and len(row) > 1:
-            total += last
-            yield f"{name} at {','.join(row[:-1])}", last
-    yield f"{name} total", total
-    yield from ((f"{name} rows {row}", float(count)) for row, count in counts.items())
+    totals: dict[str, float] = defaultdict(float)
+    for row in rows:
+        fields = dict(zip(titles, row, strict=True))
+        key = ",".join(fields[title] for title in titles if title in columns)
+        counts[key] += 1
+        for title in titles:
+            number = None if title in columns else _number(fields[title])
+            if number is not None:
+                totals[f"{name} {title} in all"] += number
+                yield f"{name} {title} at {key}", number
+    yield from totals.items()
+    yield from ((f"{name} rows {key}", float(count)) for key, count in counts.items())
 
 
 def _leaves(path: str, value: Any) -> Iterator[tuple[str, float]]:

@@ -1,7 +1,7 @@
 """The attack: which statistic of what is seen tells best whether the person was there, and how well it does.
 
 Runs of both tables are cut in two. On one half everything may be tried: each number that is seen, differences of two
-(which noise that is shared leaves exact), and the scores of a fitted forest; each with a threshold. The best of these
+(which noise that is shared leaves exact, at one ε or at twice that), and the scores of a fitted forest; each with a threshold. The best of these
 is then scored on the other half. If it answers with probability p on one table and q on the other, no ε below
 ln(p/q) holds; Clopper and Pearson's bounds for p and q make that right with probability 1 − `failing`.
 """
@@ -79,6 +79,7 @@ def _statistics(
     often = np.argsort(-np.mean(np.concatenate(training) != ABSENT, axis=0), kind="stable")[:MAX_PAIRED]
     for one, other in combinations(often.tolist(), 2):
         yield f"{names[one]} − {names[other]}", [table[:, one] - table[:, other] for table in shown]
+        yield f"twice {names[other]} − {names[one]}", [2 * table[:, other] - table[:, one] for table in shown]
     if names:
         yield "forest", _forest_scores(training, shown, seed)
 

@@ -35,6 +35,7 @@ METHODS: dict[str, tuple[str, ...]] = {
     "privbayes": (),
     "marginals": (),
 }
+DEARER = ("2", "--method", "quad-tree")
 FRONTIER = ("frontier", "FILE", "--schema", "SCHEMA", "-o", "FOLDER", "--epsilon", f"{EPSILON:g}")
 PERSON = "0,A,positive"
 
@@ -66,7 +67,7 @@ SCENES = (
     scene("two rows", crowd(1), publishing("marginals")),
     scene("5,000 rows", crowd(4_999), publishing("quad-tree")),
     scene("rows generated", crowd(60), publishing("kd-tree", "--rows", "synthetic")),
-    scene("two releases", crowd(40), publishing("quad-tree"), publishing("quad-tree"), epsilon=2 * EPSILON),
+    scene("two releases", mixed(600), publishing("quad-tree"), (*PUBLISH[:-1], *DEARER), epsilon=3.0),
     Scene(
         "pilot, choice and release",
         PEOPLE,

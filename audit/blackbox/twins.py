@@ -14,6 +14,7 @@ from sfumato.data import Table
 from sfumato.errors import DataError
 from sfumato.mechanisms.budget import Budget
 from sfumato.mechanisms.noise import Source, SystemSource
+from sfumato.methods import base
 from sfumato.publish import publication
 from sfumato.trials.frontier import Frontier
 from sfumato.trials.recommendation import Recommendation
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from sfumato.release import Release
 
 MANY = 1_000
+STREAM = 100_000
 RECOMMEND = Frontier.recommend
 DRAW, FROM_ROWS, LAPLACE, COUNTS = publication.draw, Table.from_rows, Source.laplace, Budget.counts
 
@@ -47,15 +49,20 @@ def _one_draw(self: Source, epsilon: Fraction, count: int) -> NDArray[np.int64]:
 
 
 class Rewound(SystemSource):
-    """Randomness that begins anew at every call."""
+    """Randomness that the second of two releases uses once more."""
+
+    made = 0
+    stream: NDArray[np.uint64]
 
     def __init__(self) -> None:
-        self._drawn = np.empty(0, dtype=np.uint64)
+        if type(self).made % 2 == 0:
+            type(self).stream = SystemSource().words(STREAM)
+        type(self).made += 1
+        self._used = 0
 
     def words(self, count: int) -> NDArray[np.uint64]:
-        if len(self._drawn) < count:
-            self._drawn = np.concatenate([self._drawn, super().words(count - len(self._drawn))])
-        return self._drawn[:count].copy()
+        self._used += count
+        return type(self).stream[self._used - count : self._used].copy()
 
 
 def _exact_from_many(self: Budget, exact: NDArray[np.integer], cost: Any) -> NDArray[np.int64]:
@@ -144,7 +151,7 @@ def _scene(name: str) -> Scene:
 SMALL, MIXED = _scene("quad-tree, 40 rows"), _scene("600 rows, many positive")
 TWINS = (
     Twin("one draw of noise for all cells", MIXED, lambda: patch.object(Source, "laplace", _one_draw)),
-    Twin("randomness that is used again", MIXED, lambda: patch.object(publication, "SystemSource", Rewound)),
+    Twin("randomness that is used again", _scene("two releases"), lambda: patch.object(base, "SystemSource", Rewound)),
     Twin("the exact number of rows in release.json", SMALL, telling(lambda table: table.n)),
     Twin("no noise from 1,000 rows", _scene("5,000 rows"), lambda: patch.object(Budget, "counts", _exact_from_many)),
     Twin("a table with one value is refused", SMALL, lambda: patch.object(Table, "from_rows", _refuse_one_value)),

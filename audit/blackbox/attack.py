@@ -1,9 +1,10 @@
 """The attack: which statistic of what is seen tells best whether the person was there, and how well it does.
 
 Runs of both tables are cut in two. On one half everything may be tried: each number that is seen, differences of two
-(which noise that is shared leaves exact, at one ε or at twice that), and the scores of a fitted forest; each with a threshold. The best of these
-is then scored on the other half. If it answers with probability p on one table and q on the other, no ε below
-ln(p/q) holds; Clopper and Pearson's bounds for p and q make that right with probability 1 − `failing`.
+(which noise that is shared leaves exact, at one ε or at twice that), and the scores of a fitted forest; each with a
+threshold. The best of these is then scored on the other half. If it answers with probability p on one table and q on
+the other, no ε below ln(p/q) holds; Clopper and Pearson's bounds for p and q make that right with probability 1 −
+`failing`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from audit.blackbox.scene import Seen
 
-MAX_PAIRED = 40
+MAX_PAIRED = 60
 """Numbers of which all differences are tried: those that are seen most often and vary."""
 TREES = 100
 ABSENT = -1e6

@@ -35,7 +35,6 @@ METHODS: dict[str, tuple[str, ...]] = {
     "privbayes": (),
     "marginals": (),
 }
-DEARER = ("2", "--method", "quad-tree")
 FRONTIER = ("frontier", "FILE", "--schema", "SCHEMA", "-o", "FOLDER", "--epsilon", f"{EPSILON:g}")
 PERSON = "0,A,positive"
 
@@ -67,7 +66,12 @@ SCENES = (
     scene("two rows", crowd(1), publishing("marginals")),
     scene("5,000 rows", crowd(4_999), publishing("quad-tree")),
     scene("rows generated", crowd(60), publishing("kd-tree", "--rows", "synthetic")),
-    scene("two releases", mixed(600), publishing("quad-tree"), (*PUBLISH[:-1], *DEARER), epsilon=3.0),
+    scene(
+        "two releases",
+        mixed(600),
+        *((*PUBLISH[:-1], each, "--method", "quad-tree") for each in ("0.2", "0.4")),
+        epsilon=0.6,
+    ),
     Scene(
         "pilot, choice and release",
         PEOPLE,

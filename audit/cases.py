@@ -79,6 +79,7 @@ CASES = (
 TREE = {"low": ["a", "b"], "high": {"c": [], "top": ["d", "e"]}}
 PLANE = schema_of(3, x=6, y=4)
 MIXED = schema_of(x=(5, True), t=(TREE, True))
+VISITS = schema_of(3, rows_per_person=5, x=6, y=4)
 WIDE = schema_of(x=300, t=TREE, y=2)
 PAIRS = {
     "alone in its region": Pair(PLANE, ((0, 0, 0),) * 5, (5, 3, 2)),
@@ -87,6 +88,7 @@ PAIRS = {
     "at a cut": Pair(PLANE, ((2, 1, 0),) * 4 + ((3, 2, 1),) * 4, (3, 1, 1)),
     "missing values": Pair(MIXED, ((-1, -1, 0), (0, 0, 1), (4, 3, 0), (-1, 2, 1)), (-1, -1, 1)),
     "taxonomy": Pair(MIXED, ((0, 0, 0), (1, 1, 1), (2, 2, 0), (3, 3, 1), (4, 4, 1)), (2, 4, 0)),
+    "five rows a person": Pair(VISITS, ((0, 0, 0),) * 5 + ((4, 1, 1),) * 5, (5, 3, 2), again=4),
     "wide axis": Pair(WIDE, tuple((17 * i % 300, i % 5, i % 2, i % 2) for i in range(40)), (150, 3, 1, 1)),
 }
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from audit.transcript import AuditedBudget, DivergedError, Replay, Transcript, amount
-from sfumato.privacy.loss import Pure
+from sfumato.privacy.loss import Loss, Pure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +42,12 @@ def recorded(
 ) -> tuple[Transcript, Release]:
     """A run of a method, written down."""
     transcript = Transcript()
-    return transcript, method._release(table, kind(method.total, source, transcript))
+    return transcript, method._release(table, kind(_per_row(method, table), source, transcript))
+
+
+def _per_row(method: DPMethod, table: Table) -> Loss:
+    """What a release may cost each row of a person."""
+    return method.total.per_row(table.schema.rows_per_person)
 
 
 def replayed(
@@ -50,7 +55,7 @@ def replayed(
 ) -> tuple[Replay, Release]:
     """A run on another table that is given the answers of a transcript."""
     replay = Replay(transcript)
-    return replay, method._release(table, kind(method.total, source, replay))
+    return replay, method._release(table, kind(_per_row(method, table), source, replay))
 
 
 def log_ratio(
@@ -74,15 +79,15 @@ def examine(
         replay, again = replayed(method, other, transcript, source, kind)
     except DivergedError as error:
         return Finding(-math.inf, math.inf, (f"the neighbour's run differs: {error}",))
+    limit = amount(method.total)
     faults = [] if replay.finished else ["the neighbour's run asks less"]
     faults += [f"the neighbour's release differs in {name}" for name in differences(release, again)]
     faults += [
         f"{call.kind} reveal {call.reveals:.6g} but paid {call.charged:.6g}"
         for call in replay.calls
-        if exceeds(call.reveals, call.charged)
+        if exceeds(call.reveals, call.charged * limit / amount(_per_row(method, table)))
     ]
     faults += [f"{call.kind} of {call.paths} paths depend on one row" for call in replay.calls if call.paths > 1]
-    limit = amount(method.total)
     together = {"all calls together": replay.reveals}
     if isinstance(method.total, Pure):
         together["the transcript"] = abs(replay.log_ratio)

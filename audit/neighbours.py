@@ -1,4 +1,4 @@
-"""Neighbouring tables on small domains: a table, and the same with one row more."""
+"""Neighbouring tables on small domains: a table, and the same with the rows of one person more."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Row = tuple[int, ...]
 """Codes of the quasi-identifiers, −1 where missing, and of the sensitive value."""
 
 
-def schema_of(sensitive: int = 2, **quasi: Any) -> Schema:
+def schema_of(sensitive: int = 2, rows_per_person: int = 1, **quasi: Any) -> Schema:
     """A schema whose quasi-identifiers are given as a size (numeric), or as the taxonomy of a categorical one.
 
     A pair (size or taxonomy, True) stands for an axis with missing values.
@@ -24,7 +24,8 @@ def schema_of(sensitive: int = 2, **quasi: Any) -> Schema:
     columns = {name: {"role": "quasi", **_axis(spec)} for name, spec in quasi.items()}
     values = [f"v{number}" for number in range(sensitive)]
     columns["secret"] = {"role": "sensitive", "kind": "categorical", "values": values}
-    return Schema.parse({"columns": columns})
+    person = {"person": "id", "rows_per_person": rows_per_person} if rows_per_person > 1 else {}
+    return Schema.parse({"columns": columns, **person})
 
 
 def _axis(spec: Any) -> dict[str, Any]:
@@ -53,11 +54,12 @@ def table_of(schema: Schema, rows: list[Row]) -> Table:
 
 @dataclass(frozen=True)
 class Pair:
-    """A table, and its neighbour with one row more."""
+    """A table, and its neighbour with one person more: a row, and `again` so many rows like it."""
 
     schema: Schema
     rows: tuple[Row, ...]
     more: Row
+    again: int = 0
 
     @cached_property
     def without(self) -> Table:
@@ -65,4 +67,4 @@ class Pair:
 
     @cached_property
     def added(self) -> Table:
-        return table_of(self.schema, [*self.rows, self.more])
+        return table_of(self.schema, [*self.rows, *[self.more] * (1 + self.again)])

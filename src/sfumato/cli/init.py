@@ -46,6 +46,8 @@ def _show(schema: Schema) -> None:
         ],
     )
     say()
+    if schema.person_column:
+        say(f"Rows that share a {schema.person_column} are one person's; one of them is used (see rows_per_person).")
     for role, meaning in (("identifier", "taken as identifiers, and dropped"), ("ignore", "left out")):
         if found := [column.name for column in schema.columns if column.role == role]:
             say(f"Columns {meaning}: {', '.join(found)}.")

@@ -65,11 +65,16 @@ def command(
                 "layout": release.layout,
                 "rows": release.rows,
                 "classes": len(release.histograms),
+                "people_with_several_rows": table.repeated,
                 "charge": charged,
             }
         )
         return
     classes = "buckets" if release.layout == "buckets" else "classes"
     say(f"{chosen.label}: {release.rows:,.0f} rows in {len(release.histograms):,} {classes}, in {folder}.")
+    if table.repeated:
+        most = table.schema.rows_per_person if release.claim.noise else 1
+        used = "one row of each was" if most == 1 else f"at most {most} rows of each were"
+        say(f"People with several rows in the file: {table.repeated:,}; {used} used. This is for your eyes only.")
     say_claim(release.claim)
     show_charge(charged)

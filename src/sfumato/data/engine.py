@@ -11,8 +11,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.data.encode import encode_column
+from sfumato.data.encode import as_text, encode_column
 from sfumato.data.keys import pack
+from sfumato.data.people import keep_rows_of_people
 from sfumato.data.source import read_frame
 from sfumato.errors import DataError
 from sfumato.schema import Axis, Schema
@@ -24,6 +25,14 @@ class Engine(Protocol):
     @property
     def where(self) -> str:
         """Where the rows come from, for error messages."""
+
+    @property
+    def one_each(self) -> "Engine | None":
+        """The first row of each person, where there may be several."""
+
+    @property
+    def repeated(self) -> int:
+        """How many people had several rows to begin with, where it is known whose a row is."""
 
     def count_by_key(self, axes: Sequence[Axis]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """The distinct rows of codes in rising order, (keys, axes), and how often each occurs."""
@@ -44,15 +53,31 @@ class PolarsEngine:
     where: str
     codes: pl.DataFrame = field(repr=False)
     kept: pl.DataFrame = field(repr=False)
+    one_each: Self | None = field(default=None, repr=False)
+    repeated: int = 0
 
     @classmethod
     def read(cls, source: Any, schema: Schema) -> Self:
-        """Read and encode the columns that matter; identifiers and ignored columns are never loaded."""
-        names = [*(axis.name for axis in schema.axes), *schema.keep]
+        """Read and encode the columns that matter, and forget whose a row is once the rows of people are chosen.
+
+        Other identifiers and ignored columns are never loaded.
+        """
+        person = schema.person_column
+        names = [*(axis.name for axis in schema.axes), *schema.keep, *([person] if person else [])]
         frame, where = read_frame(source, names, empty=True, tolerant=not schema.keep)
-        codes = [encode_column(frame[axis.name], axis, schema.missing, where) for axis in schema.axes]
-        kept = [frame[name] for name in schema.keep]
-        return cls(where=where, codes=pl.DataFrame(codes), kept=pl.DataFrame(kept))
+        codes = pl.DataFrame([encode_column(frame[axis.name], axis, schema.missing, where) for axis in schema.axes])
+        kept = pl.DataFrame([frame[name] for name in schema.keep])
+        if person is None:
+            return cls(where=where, codes=codes, kept=kept)
+        people = as_text(frame[person], f"{where}, column {person!r}")
+        people = people.set(people.is_in(schema.missing), None)
+        repeated = int((people.value_counts()["count"] > 1).sum())
+        first, beside = keep_rows_of_people(codes, kept, people, 1)
+        one_each = cls(where=where, codes=first, kept=beside, repeated=repeated)
+        if schema.rows_per_person == 1:
+            return one_each
+        codes, kept = keep_rows_of_people(codes, kept, people, schema.rows_per_person)
+        return cls(where=where, codes=codes, kept=kept, one_each=one_each, repeated=repeated)
 
     def count_by_key(self, axes: Sequence[Axis]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         packed = pl.DataFrame({"key": self._pack(axes)}).with_row_index("row")

@@ -38,6 +38,10 @@ class Table:
     cell_value: NDArray[np.int32]
     cell_weight: NDArray[np.int64]
     rows: Engine | None = None
+    cell_people: NDArray[np.int64] | None = None
+    """Of the rows of each cell, those that are the first of their person, where a person can have several."""
+    repeated: int = 0
+    """How many people had several rows to begin with, for the publisher's eyes."""
     _memory: dict[Hashable, Any] = field(default_factory=dict, init=False)
 
     def remember(self, key: Hashable, make: Callable[[], Any]) -> Any:
@@ -109,6 +113,14 @@ class Table:
             return None
         return self.rows.join_to_class(self.schema.quasi, self.points, class_of_point, self.schema.sensitive)
 
+    @property
+    def people(self) -> Self:
+        """The same with one row of each person."""
+        if self.cell_people is None:
+            return self
+        first = self.reweight(self.cell_people)
+        return replace(first, cell_people=None, rows=self.rows.one_each if self.rows else None)
+
     def without_rows(self) -> Self:
         """The same cells without the rows behind them, light enough to send to another process."""
         return replace(self, rows=None)
@@ -123,6 +135,7 @@ class Table:
             cell_point=cell_point,
             cell_value=self.cell_value[some],
             cell_weight=weights[some],
+            cell_people=None if self.cell_people is None else np.minimum(self.cell_people, weights)[some],
             rows=None,
         )
 
@@ -143,6 +156,7 @@ class Table:
         starts[1:] = (points[1:] != points[:-1]).any(axis=1)
         point_of = np.cumsum(starts) - 1
         order = np.lexsort((values, point_of))
+        first = None if rows.one_each is None else _weights_at(codes, *rows.one_each.count_by_key(schema.axes))
         return cls(
             schema=schema,
             points=np.ascontiguousarray(points[starts]),
@@ -150,7 +164,16 @@ class Table:
             cell_value=values[order],
             cell_weight=weights[order],
             rows=rows,
+            cell_people=None if first is None else first[order],
+            repeated=rows.repeated,
         )
+
+
+def _weights_at(codes: NDArray[np.int32], some: NDArray[np.int32], weights: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The weights of some of the rows of codes, in the places of these; both rise."""
+    joined = np.concatenate([codes, some])
+    _, place = np.unique(joined, axis=0, return_inverse=True)
+    return np.bincount(place.reshape(-1)[len(codes) :], weights, len(codes)).astype(np.int64)
 
 
 def read(source: Any, schema: Schema | Mapping[str, Any] | Path | str) -> Table:

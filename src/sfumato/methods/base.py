@@ -15,6 +15,7 @@ from sfumato.mechanisms.budget import Budget
 from sfumato.mechanisms.noise import Source, SystemSource
 from sfumato.parameters import check_parameters, declarations, label_of, parameter
 from sfumato.privacy.claims import Claim, Differential, PureDP
+from sfumato.privacy.claims.differential import ONE_ROW
 from sfumato.privacy.loss import MAX_AMOUNT, Loss, Pure, exact
 from sfumato.privacy.requirements import Requirement
 from sfumato.release import Boxes, Provenance, Release
@@ -41,6 +42,8 @@ class Method(ABC):
     """Whether a frontier tries the method without being asked to."""
     endpoint: ClassVar[Endpoint | None] = None
     """Which end of every frontier the method is, if either."""
+    shares: ClassVar[bool] = True
+    """Whether people may have several rows, which share an ε or of which one is published."""
     takes_requirements: ClassVar[bool] = False
     """Whether its classes can be held to any requirement."""
 
@@ -49,6 +52,9 @@ class Method(ABC):
 
     def publish(self, table: Table, source: Source | None = None) -> Release:
         """The release of the table, re-checked against its claim."""
+        self.refuse(table)
+        if not isinstance(self, PrivateMethod):
+            table = table.people
         if not table.n and not isinstance(self, PrivateMethod):
             raise UnsatisfiableError(f"the table has no rows; {self.name} has nothing to publish")
         source = source or SystemSource()
@@ -60,6 +66,14 @@ class Method(ABC):
     def _promising(self, table: Table, release: Release) -> Release:
         """The release under the claim that its schema leaves."""
         return dataclasses.replace(release, claim=qualify(release.claim, table.schema))
+
+    def refuse(self, table: Table) -> None:
+        """Refuse a table whose schema the method cannot do justice to; its rows are not looked at."""
+        if table.schema.rows_per_person > 1 and not self.shares:
+            raise ParameterError(
+                f"rows_per_person is {table.schema.rows_per_person}, but {self.name} protects one sensitive value of "
+                "each person; set it to 1"
+            )
 
     @abstractmethod
     def _publish(self, table: Table, source: Source) -> Release:
@@ -118,16 +132,12 @@ class PrivateMethod(Method):
     """A method whose noise keeps a promise of ε, whatever the rows are."""
 
     randomized: ClassVar[bool] = True
+    shares: ClassVar[bool] = False
     variants: ClassVar[tuple[dict[str, Any], ...]] = ({},)
     """Which settings are tried at every ε; what these leave out and the method needs has its example."""
     epsilon: float = parameter(
         help="what the release may cost", above=0, maximum=MAX_AMOUNT, example=1, label=" ε={:g}"
     )
-
-    def publish(self, table: Table, source: Source | None = None) -> Release:
-        """The release, unless a column is to be kept."""
-        refuse_kept_columns(table, f"{self.name} publishes no row as it is; give the column another role")
-        return super().publish(table, source)
 
     def _promising(self, table: Table, release: Release) -> Release:
         """The release, under no claim if the schema was read off the rows: its bounds would tell about them."""
@@ -139,11 +149,15 @@ class PrivateMethod(Method):
             "in the schema"
         )
 
+    def refuse(self, table: Table) -> None:
+        super().refuse(table)
+        refuse_kept_columns(table, f"{self.name} publishes no row as it is; give the column another role")
+
     @classmethod
     def grid(cls, table: Table, epsilons: Sequence[float] = EPSILON_GRID) -> Iterator[Self]:
-        """Every variant at every ε; nothing for a table with kept columns."""
+        """Every variant at every ε; nothing for a table that the method refuses."""
         needed = {item.name: item.example for item in declarations(cls) if item.required}
-        if not table.schema.keep:
+        if not table.schema.keep and (cls.shares or table.schema.rows_per_person == 1):
             for epsilon in epsilons:
                 yield from (cls(**{**needed, "epsilon": epsilon, **variant}) for variant in cls.variants)
 
@@ -153,11 +167,14 @@ class DPMethod(PrivateMethod):
     """A method under differential privacy, pure unless it says otherwise: it sees the rows only through a budget.
 
     A person more or less in the table is the neighbour it protects against; exchanging one person's row for
-    another is two such steps and costs twice epsilon.
+    another is two such steps and costs twice epsilon. A person with up to m rows is a group of m rows, so each row may
+    cost what m of them can bear.
     """
 
+    shares: ClassVar[bool] = True
+
     def _publish(self, table: Table, source: Source) -> Release:
-        return self._release(table, Budget(self.total, source))
+        return self._release(table, Budget(self.total.per_row(table.schema.rows_per_person), source))
 
     @property
     def total(self) -> Loss:
@@ -175,7 +192,7 @@ class DPMethod(PrivateMethod):
 
 def qualify(claim: Claim, schema: Schema) -> Claim:
     """The claim about a release of a table with this schema, with what it takes for granted because of that."""
-    claim = claim.assuming(*schema.caveats())
+    claim = _counting_people(claim.assuming(*schema.caveats()), schema)
     if claim.noise and schema.refusing:
         names = ", ".join(schema.refusing)
         claim = claim.assuming(
@@ -183,6 +200,20 @@ def qualify(claim: Claim, schema: Schema) -> Claim:
             "that somebody's does not"
         )
     return claim
+
+
+def _counting_people(claim: Claim, schema: Schema) -> Claim:
+    """The claim, saying who is a person where the schema does."""
+    if schema.person_column is None:
+        return claim
+    who = f"a person is whoever shares a {schema.person_column}"
+    if not claim.noise:
+        return claim.assuming(f"{who}; one row of each is published")
+    most = "one row of each is" if schema.rows_per_person == 1 else f"{schema.rows_per_person} rows of each are"
+    said = tuple(line.replace(ONE_ROW, f"{who}; at most {most} used") for line in claim.assumptions)
+    if said == claim.assumptions:
+        return claim.assuming(f"{who}; at most {most} used")
+    return dataclasses.replace(claim, assumptions=said)
 
 
 def refuse_kept_columns(table: Table, why: str) -> None:

@@ -69,6 +69,10 @@ class Pure(Amounts):
 
     epsilon: Fraction
 
+    def per_row(self, rows: int) -> Pure:
+        """What one of some rows may cost for all to cost this: ε each are ε · rows together (group privacy)."""
+        return Pure(self.epsilon / rows)
+
     def concentrated(self) -> Concentrated:
         """ε-differential privacy implies ε²/2-zCDP."""
         return Concentrated(self.epsilon**2 / 2)
@@ -99,6 +103,10 @@ class Concentrated(Amounts):
     """ρ-zero-concentrated differential privacy."""
 
     rho: Fraction
+
+    def per_row(self, rows: int) -> Concentrated:
+        """What one of some rows may cost for all to cost this: ρ each are ρ · rows² together (Bun and Steinke)."""
+        return Concentrated(self.rho / rows**2)
 
     def approximate(self, delta: Fraction) -> Approximate:
         """The (ε, δ) it implies: ε = ρ + 2·√(ρ·ln(1/δ)), rounded up (Bun and Steinke, 2016)."""

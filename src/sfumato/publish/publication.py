@@ -12,7 +12,7 @@ from sfumato.data import Table
 from sfumato.data.formats import require_format
 from sfumato.errors import ParameterError, ReleaseError, SfumatoError
 from sfumato.mechanisms.noise import SystemSource
-from sfumato.methods.base import Method, refuse_kept_columns
+from sfumato.methods.base import Method
 from sfumato.privacy.claims import Choice, Claim, Conditional
 from sfumato.privacy.ledger import NOTHING, Ledger, format_loss
 from sfumato.privacy.loss import Approximate, exact
@@ -177,8 +177,7 @@ def publication_of(
 ) -> Publication:
     """The publication of a table by a method, charged to the account of the table's people."""
     claim, ledger = method.claim, ledger or Ledger()
-    if claim.neighbours:
-        refuse_kept_columns(table, f"{method.name} publishes no row as it is; give the column another role")
+    method.refuse(table)
     looked = None if choice and not claim.noise else ledger.looked(table.schema.name, table.digest) or table.looked
     return Publication(
         claim=claim,

@@ -31,6 +31,9 @@ class Schema:
     columns: tuple[Column, ...]
     name: str = "table"
     missing: tuple[str, ...] = DEFAULT_MISSING
+    person: str | None = None
+    """The identifier that tells whose a row is, where there are several."""
+    rows_per_person: int = 1
 
     def __post_init__(self) -> None:
         if not self.quasi:
@@ -39,6 +42,18 @@ class Schema:
         if len(sensitive) != 1:
             found = " and ".join(map(repr, sensitive)) or "none"
             raise SchemaError(f'exactly one column must have role = "sensitive"; the schema has {found}')
+        identifiers = [column.name for column in self.columns if column.role == "identifier"]
+        if self.person is not None and identifiers and self.person not in identifiers:
+            raise SchemaError(f'person is {self.person!r}; expected a column with role = "identifier"')
+        if isinstance(self.rows_per_person, bool) or not isinstance(self.rows_per_person, int):
+            raise SchemaError(f"rows_per_person is {self.rows_per_person!r}; expected a whole number of at least 1")
+        if self.rows_per_person < 1:
+            raise SchemaError(f"rows_per_person is {self.rows_per_person}; expected a whole number of at least 1")
+        if self.rows_per_person > 1 and self.person_column is None:
+            raise SchemaError(
+                f"rows_per_person is {self.rows_per_person}, but nothing says whose a row is; give one column role = "
+                '"identifier", or name it with person'
+            )
         if self.sensitive.positions < 2:
             raise SchemaError(f"the sensitive column {sensitive[0]!r} has one value; there is nothing to protect")
         if self.sensitive.size > MAX_SENSITIVE_VALUES:
@@ -61,6 +76,12 @@ class Schema:
     def keep(self) -> tuple[str, ...]:
         """Columns published unchanged beside generalized rows."""
         return tuple(column.name for column in self.columns if column.role == "keep")
+
+    @property
+    def person_column(self) -> str | None:
+        """The column that tells whose a row is: the one named, or the only identifier."""
+        identifiers = [column.name for column in self.columns if column.role == "identifier"]
+        return self.person or (identifiers[0] if len(identifiers) == 1 else None)
 
     @property
     def axes(self) -> tuple[Axis, ...]:
@@ -109,13 +130,15 @@ class Schema:
         return {
             "name": self.name,
             "missing": list(self.missing),
+            **({"person": self.person} if self.person else {}),
+            **({"rows_per_person": self.rows_per_person} if self.rows_per_person > 1 else {}),
             "columns": {column.name: column.spec() for column in self.columns},
         }
 
     def public(self) -> Self:
         """The schema of what is published: only the columns that appear in a release."""
         published = tuple(column for column in self.columns if column.role not in ("identifier", "ignore"))
-        return replace(self, columns=published)
+        return replace(self, columns=published, person=self.person_column)
 
     @classmethod
     def load(cls, path: Path | str) -> Self:
@@ -135,8 +158,10 @@ class Schema:
         if not isinstance(spec, dict):
             raise SchemaError("expected a table with [columns.NAME] entries")
         for key in spec:
-            if key not in ("name", "missing", "columns"):
-                raise SchemaError(f"{key!r} has no meaning here; expected name, missing or [columns.NAME]")
+            if key not in ("name", "missing", "person", "rows_per_person", "columns"):
+                raise SchemaError(
+                    f"{key!r} has no meaning here; expected name, missing, person, rows_per_person or [columns.NAME]"
+                )
         columns = spec.get("columns")
         if not isinstance(columns, dict) or not columns:
             raise SchemaError("there are no [columns.NAME] entries")
@@ -144,8 +169,12 @@ class Schema:
         if not isinstance(name, str) or not name:
             raise SchemaError(f"name is {name!r}; expected a word for this data set")
         missing = strings(missing, "missing")
+        person = spec.get("person")
+        if person is not None and (not isinstance(person, str) or not person):
+            raise SchemaError(f"person is {person!r}; expected the name of a column")
         for column in columns:
             if column in ("", "*") or (column.startswith("^") and column.endswith("$")):
                 raise SchemaError(f"{column!r} cannot be the name of a column; rename it")
         parsed = tuple(parse_column(column, column_spec, folder or Path()) for column, column_spec in columns.items())
-        return cls(columns=parsed, name=name, missing=missing)
+        rows_per_person = spec.get("rows_per_person", 1)
+        return cls(columns=parsed, name=name, missing=missing, person=person, rows_per_person=rows_per_person)

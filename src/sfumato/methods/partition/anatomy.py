@@ -68,6 +68,7 @@ class Anatomy(Method):
 
     @classmethod
     def grid(cls, table: Table, epsilons: Sequence[float] = ()) -> Iterator[Self]:
+        table = table.people
         if not table.schema.keep:
             yield from (cls(l=l) for l in L_GRID if l * table.overall.max() <= table.n)
 

@@ -123,6 +123,7 @@ class Mondrian(Method):
     @classmethod
     def grid(cls, table: Table, epsilons: Sequence[float] = ()) -> Iterator[Self]:
         """k, ℓ, t and δ over their usual ranges, in both recodings unless columns are kept."""
+        table = table.people
         for recoding in get_args(Recoding)[: 1 if table.schema.keep else None]:
             yield from (cls(k=k, recoding=recoding) for k in K_GRID if 2 * k <= table.n)
             diverse = [l for l in L_GRID if l * table.overall.max() <= table.n]

@@ -58,7 +58,7 @@ class SpatialTree(DPMethod):
         height = self.height
         if height is None:
             rows = budget.counts(np.array([table.n]), ticks(SIZING))[0]  # proof: size
-            height = automatic_height(int(rows), self.epsilon)
+            height = automatic_height(int(rows), self.epsilon / table.schema.rows_per_person)
         return release_of_levels(self, self._grow(table, budget, height))
 
     def _grow(self, table: Table, budget: Budget, height: int) -> list[Level]:

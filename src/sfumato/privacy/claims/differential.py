@@ -26,13 +26,14 @@ GROUPS: dict[Neighbours, str] = {
     "replace-sensitive": "group of people with the same public values",
     "replace-origin": "destination",
 }
+ONE_ROW = "every person has at most one row"
 DIFFERENTIAL_ASSUMPTIONS = (
-    "every person has at most one row",
+    ONE_ROW,
     "domains, bounds, categories and taxonomies in the schema are public knowledge",
     "other releases of the same people add their own epsilon to this one",
 )
 SENSITIVE_ASSUMPTIONS = (
-    "every person has at most one row, and sensitive values are the only secret: who is in the table, and everything "
+    f"{ONE_ROW}, and sensitive values are the only secret: who is in the table, and everything "
     "else about them, is public or hidden by other means",
     "the list of possible sensitive values, and the prior over them, are public knowledge",
     "other releases of the same people add their own epsilon and delta to this one",

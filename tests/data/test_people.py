@@ -1,0 +1,193 @@
+"""A person is whoever shares an identifier; which of their rows are used follows from these rows alone."""
+
+from __future__ import annotations
+
+import pickle
+import random
+import subprocess
+import sys
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sfumato.data import Table, read
+from sfumato.data.people import keep_rows_of_people
+from sfumato.errors import DataError, ParameterError, SchemaError
+from sfumato.measures.workloads.holdout import hold_out
+from sfumato.methods import MST, Dirichlet, LocalNoise, Mondrian, QuadTree
+from sfumato.privacy.loss import Concentrated, Pure
+from sfumato.schema import Schema
+
+COLUMNS: dict[str, dict[str, Any]] = {
+    "patient": {"role": "identifier"},
+    "age": {"role": "quasi", "kind": "numeric", "min": 0, "max": 9},
+    "ill": {"role": "sensitive", "kind": "categorical", "values": ["no", "yes"]},
+}
+Visits = list[tuple[str | None, int, str]]
+
+
+def schema_of(rows_per_person: int = 1, **more: Any) -> Schema:
+    return Schema.parse({"rows_per_person": rows_per_person, "columns": COLUMNS, **more})
+
+
+def table_of(visits: Visits, rows_per_person: int = 1) -> Table:
+    frame = pl.DataFrame(visits, schema={"patient": pl.String, "age": pl.Int64, "ill": pl.String}, orient="row")
+    return read(frame, schema_of(rows_per_person))
+
+
+def cells(table: Table) -> dict[tuple[int, int], int]:
+    ages = table.points[table.cell_point, 0].tolist()
+    return dict(zip(zip(ages, table.cell_value.tolist(), strict=True), table.cell_weight.tolist(), strict=True))
+
+
+VISITS = st.lists(
+    st.tuples(st.sampled_from(["a", "b", "c", None, ""]), st.integers(0, 9), st.sampled_from(["no", "yes"])),
+    max_size=12,
+)
+
+
+@given(VISITS, VISITS, st.integers(1, 3), st.randoms(use_true_random=False))
+def test_a_person_more_adds_their_rows_and_changes_no_other(
+    others: Visits, own: Visits, limit: int, shuffle: random.Random
+) -> None:
+    own = [("x", age, ill) for _, age, ill in own]
+    together = [*others, *own]
+    shuffle.shuffle(together)
+    without, alone, both = (cells(table_of(visits, limit)) for visits in (others, own, together))
+    assert sum(alone.values()) == min(len(own), limit)
+    assert {cell: without.get(cell, 0) + alone.get(cell, 0) for cell in without.keys() | alone.keys()} == both
+
+
+@given(VISITS, st.integers(2, 4))
+def test_one_row_of_each_person_is_among_those_used(visits: Visits, limit: int) -> None:
+    table, first = table_of(visits, limit), table_of(visits)
+    assert cells(table.people) == cells(first)
+    assert first.people is first
+    assert first.n == len({person or None for person, *_ in visits})
+    again = pickle.loads(pickle.dumps(table.without_rows()))
+    assert cells(again.people) == cells(first)
+
+
+def test_rows_without_a_person_are_one_persons() -> None:
+    assert table_of([(None, 1, "no"), ("", 2, "no"), (" ", 3, "yes"), ("a", 4, "no")]).n == 2
+
+
+def test_how_many_people_had_several_rows() -> None:
+    visits: Visits = [("a", 1, "no"), ("a", 2, "no"), ("b", 1, "no"), (None, 2, "yes"), ("", 3, "no")]
+    assert (table_of(visits).repeated, table_of(visits, 3).repeated) == (2, 2)
+
+
+def test_the_choice_is_not_always_the_first_row_nor_the_same_place() -> None:
+    chosen = [cells(table_of([(f"p{person}", age, "no") for age in range(10)])) for person in range(200)]
+    ages = [next(iter(found))[0] for found in chosen]
+    assert set(ages) == set(range(10))
+
+
+def test_another_process_chooses_the_same_rows() -> None:
+    program = (
+        "import polars as pl; from sfumato.data.people import keep_rows_of_people as keep\n"
+        "codes = pl.DataFrame({'a': range(400)}, schema={'a': pl.Int32})\n"
+        "people = pl.Series([str(n % 7) for n in range(400)])\n"
+        "print(keep(codes, pl.DataFrame(), people, 3)[0]['a'].to_list())"
+    )
+    found = {subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout for _ in range(2)}
+    codes = pl.DataFrame({"a": range(400)}, schema={"a": pl.Int32})
+    here, _ = keep_rows_of_people(codes, pl.DataFrame(), pl.Series([str(n % 7) for n in range(400)]), 3)
+    assert found == {f"{here['a'].to_list()}\n".encode()}
+
+
+def test_kept_columns_stay_beside_their_rows() -> None:
+    spec = schema_of().spec()
+    spec["columns"]["note"] = {"role": "keep"}
+    rows = {"patient": ["a"] * 9, "age": range(9), "ill": ["no"] * 9, "note": [str(age) for age in range(9)]}
+    for limit in (1, 4):
+        table = read(rows, Schema.parse({**spec, "rows_per_person": limit}))
+        kept = table.people.kept_rows(np.arange(1))
+        assert kept is not None
+        assert kept["note"].to_list() == [str(table.people.points[0, 0])]
+
+
+def test_a_large_table_is_quick() -> None:
+    count = 300_000
+    codes = pl.DataFrame({"a": np.arange(count, dtype=np.int32) % 90})
+    people = pl.Series(np.arange(count) % (count // 3)).cast(pl.String)
+    assert keep_rows_of_people(codes, pl.DataFrame(), people, 2)[0].height == 2 * (count // 3)
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({"rows_per_person": 0}, "rows_per_person is 0; expected a whole number of at least 1"),
+        ({"rows_per_person": True}, "rows_per_person is True; expected a whole number"),
+        ({"rows_per_person": "2"}, "rows_per_person is '2'; expected a whole number"),
+        ({"person": 3}, "person is 3; expected the name of a column"),
+        ({"person": "age"}, "person is 'age'; expected a column with role = \"identifier\""),
+    ],
+)
+def test_what_says_who_is_a_person_is_checked(more: dict[str, Any], expected: str) -> None:
+    with pytest.raises(SchemaError) as caught:
+        Schema.parse({"columns": COLUMNS, **more})
+    assert str(caught.value).startswith(expected)
+
+
+def test_several_identifiers_need_one_that_is_the_person() -> None:
+    columns = {**COLUMNS, "name": {"role": "identifier"}}
+    assert Schema.parse({"columns": columns}).person_column is None
+    assert Schema.parse({"columns": columns, "person": "name"}).person_column == "name"
+    with pytest.raises(SchemaError, match="nothing says whose a row is"):
+        Schema.parse({"columns": columns, "rows_per_person": 2})
+    chosen = Schema.parse({"columns": columns, "person": "name", "rows_per_person": 2})
+    assert Schema.parse(chosen.spec()) == chosen
+    assert Schema.parse(chosen.public().spec()).rows_per_person == 2
+
+
+def test_a_file_without_the_person_is_refused() -> None:
+    with pytest.raises(DataError, match="the column 'patient' is missing"):
+        read({"age": [1], "ill": ["no"]}, schema_of())
+
+
+def test_a_row_may_cost_what_all_rows_of_a_person_can_bear() -> None:
+    assert Pure(Fraction(1)).per_row(5) == Pure(Fraction(1, 5))
+    assert Concentrated(Fraction(1)).per_row(5) == Concentrated(Fraction(1, 25))
+
+
+def test_noise_grows_with_the_rows_of_a_person() -> None:
+    visits: Visits = [(str(number), 1, "no") for number in range(50)]
+    few, many = (QuadTree(epsilon=1, height=0).publish(table_of(visits, rows)) for rows in (1, 5))
+    assert few.deviation is not None
+    assert many.deviation is not None
+    assert 4.5 < many.deviation[0] / few.deviation[0] < 5.5
+    assert MST(epsilon=1, delta=1e-6).claim.epsilon == 1
+
+
+def test_claims_say_who_is_a_person() -> None:
+    visits: Visits = [(str(number // 2), number % 10, "yes" if number % 3 else "no") for number in range(60)]
+    one, five = table_of(visits), table_of(visits, 5)
+    assert (
+        "a person is whoever shares a patient; at most one row of each is used"
+        in QuadTree(epsilon=1).publish(one).claim.assumptions
+    )
+    said = QuadTree(epsilon=1).publish(five).claim.assumptions
+    assert said[0] == "a person is whoever shares a patient; at most 5 rows of each are used"
+    assert not any("every person has at most one row" in line for line in said)
+    for table in (one, five):
+        release = Mondrian(k=2).publish(table)
+        assert release.rows == 30
+        assert "a person is whoever shares a patient; one row of each is published" in release.claim.assumptions
+    for method in (Dirichlet(epsilon=1), LocalNoise(epsilon=1)):
+        assert any("at most one row of each is used" in line for line in method.publish(one).claim.assumptions)
+        with pytest.raises(ParameterError, match="rows_per_person is 5, but"):
+            method.publish(five)
+        assert not list(type(method).grid(five))
+
+
+def test_a_part_of_a_table_knows_its_people() -> None:
+    visits: Visits = [(str(number // 2), number % 10, "yes" if number % 3 else "no") for number in range(60)]
+    train, test = hold_out(table_of(visits, 2))
+    assert train.people.n <= train.n
+    assert test.people.n <= test.n

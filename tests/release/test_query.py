@@ -43,7 +43,7 @@ ROWS = [
     ("60", "50", "married", "1", "flu"),
     (None, "99", "widowed", "0", "flu"),
 ]
-PEOPLE = pl.DataFrame(ROWS, schema=[axis.name for axis in SCHEMA.axes], orient="row")
+PEOPLE = pl.DataFrame(ROWS, schema=[axis.name for axis in SCHEMA.axes], orient="row").with_row_index("name")
 AND = " and "
 
 

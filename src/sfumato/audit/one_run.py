@@ -130,10 +130,10 @@ class Trap:
         spelled = {axis.name: spell_column(canaries[:, number], axis) for number, axis in enumerate(axes)}
         present = np.concatenate([np.ones(len(people), dtype=bool), included])
         order = coins.permutation(len(present))
-        everyone = _stack(frame, pl.DataFrame(spelled))
-        return Trap(
-            schema=schema, people=people, canaries=canaries, included=included, rows=everyone[order[present[order]]]
-        )
+        rows = _stack(frame, pl.DataFrame(spelled))[order[present[order]]]
+        if schema.person_column:
+            rows = rows.with_row_index(schema.person_column)  # every row is somebody else's
+        return Trap(schema=schema, people=people, canaries=canaries, included=included, rows=rows)
 
     def judge(self, output: Weighted) -> tuple[Plan, NDArray[np.int8], NDArray[np.float64]]:
         """The plan that the scouts chose, and the guess and the score of every canary."""

@@ -15,7 +15,7 @@ from sfumato.mechanisms.budget import Budget
 from sfumato.mechanisms.noise import Source, SystemSource
 from sfumato.parameters import check_parameters, declarations, label_of, parameter
 from sfumato.privacy.claims import Claim, Differential, PureDP
-from sfumato.privacy.claims.differential import ONE_ROW
+from sfumato.privacy.claims.differential import ONE_ROW, WHO
 from sfumato.privacy.loss import MAX_AMOUNT, Loss, Pure, exact
 from sfumato.privacy.requirements import Requirement
 from sfumato.release import Boxes, Provenance, Release
@@ -206,7 +206,7 @@ def _counting_people(claim: Claim, schema: Schema) -> Claim:
     """The claim, saying who is a person where the schema does."""
     if schema.person_column is None:
         return claim
-    who = f"a person is whoever shares a {schema.person_column}"
+    who = f"{WHO}{schema.person_column}"
     if not claim.noise:
         return claim.assuming(f"{who}; one row of each is published")
     most = "one row of each is" if schema.rows_per_person == 1 else f"{schema.rows_per_person} rows of each are"

@@ -7,6 +7,7 @@ labels that tell quasi-identifiers, or without the caveats that the schema of th
 import numpy as np
 
 from sfumato.privacy.claims import Claim
+from sfumato.privacy.claims.differential import ONE_ROW, WHO
 from sfumato.release.content import Content
 from sfumato.release.tables import WHOLE
 from sfumato.release.telling import telling_labels
@@ -22,8 +23,13 @@ def find_contradictions(release: Content) -> list[str]:
 
 
 def missing_caveats(claim: Claim, implied: tuple[str, ...]) -> list[str]:
-    """A sentence for each caveat that is implied and that the claim leaves out."""
-    return [f"the claim leaves out that {caveat}" for caveat in implied if caveat not in claim.assumptions]
+    """A sentence for each caveat that is implied and that the claim leaves out.
+
+    A claim that says who is a person need not say that every person has at most one row.
+    """
+    says_who = any(WHO in line for line in claim.assumptions)
+    missing = [caveat for caveat in implied if caveat not in claim.assumptions]
+    return [f"the claim leaves out that {caveat}" for caveat in missing if not (says_who and ONE_ROW in caveat)]
 
 
 def _against_noise(release: Content) -> list[str]:

@@ -27,6 +27,8 @@ GROUPS: dict[Neighbours, str] = {
     "replace-origin": "destination",
 }
 ONE_ROW = "every person has at most one row"
+WHO = "a person is whoever shares a "
+"""How a claim begins to say who is a person, where the schema names the column."""
 DIFFERENTIAL_ASSUMPTIONS = (
     ONE_ROW,
     "domains, bounds, categories and taxonomies in the schema are public knowledge",

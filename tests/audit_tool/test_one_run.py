@@ -95,7 +95,8 @@ def test_coins_are_fair() -> None:
 def test_the_input_is_the_people_and_the_canaries_whose_coin_says_so() -> None:
     town, trap = town_codes(300)
     names = [axis.name for axis in town.axes]
-    assert trap.rows.columns == names
+    assert trap.rows.columns == ["person_id", *names]
+    assert trap.rows["person_id"].is_unique().all()
     assert trap.rows.height == 300 + trap.included.sum()
     output = read_output(trap.rows, town, SimulatedSource(1))
     sizes = [axis.size for axis in town.axes]
@@ -103,7 +104,7 @@ def test_the_input_is_the_people_and_the_canaries_whose_coin_says_so() -> None:
     assert found.tolist() == trap.included.tolist()
     kept = count_agreeing(trap.people, output.codes, sizes, output.weights)
     assert (kept == count_agreeing(trap.people, trap.people, sizes)).all()
-    last = trap.rows.tail(100).rows()
+    last = trap.rows.select(names).tail(100).rows()
     assert set(last) & set(residents(300).select(names).rows()), "canaries stand at the end"
 
 

@@ -187,9 +187,11 @@ def test_two_tabs_at_once_get_one_report_between_them(
     site, app = attacker
     app.issue(site)
     page.goto(address(site, "/assets/page.css"))
-    moment = int(time.time() * 1000) + 500
     spec = {**SPEC, "step": 1, "mechanism": "geometric", "epsilon": "1/2"}
     with page.second_tab(address(site, "/assets/page.css")) as second:
+        for tab in (page, second):
+            tab.wait("location.pathname.endsWith('page.css') && document.readyState === 'complete'")
+        moment = int(time.time() * 1000) + 500
         for tab, changed in ((page, one), (second, other)):
             go = RACE.replace("SURVEY", json.dumps({**spec, **changed})).replace("LOCKS", json.dumps(locks))
             tab.evaluate(go.replace("MOMENT", str(moment)))

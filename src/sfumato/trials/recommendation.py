@@ -92,6 +92,8 @@ class Chooser:
             trial for trial in self.trials if trial.promises and (self.allow_exact or not trial.shows_presence)
         ]
         kept = [trial for trial in candidates if all(trial.measures[name] <= limit for name, limit in limits.items())]
+        if not candidates:
+            raise UnsatisfiableError("none of the releases with a guarantee hides who is in the table")
         if not kept:
             raise UnsatisfiableError(_nothing_fits(candidates, limits))
         bounded = {MEASURES[name].family for name in limits}
@@ -108,7 +110,7 @@ class Chooser:
             chosen = min(kept, key=lambda trial: (trial.measures[privacy], trial.measures[utility], trial.id))
             rule = "the most private release within the limits"
         else:
-            kept = kept if limits else [trial for trial in kept if not self._reveals(trial)]
+            kept = kept if limits else [trial for trial in kept if not self._reveals(trial)] or kept
             chosen = min(kept, key=lambda trial: (self._height(trial), trial.id))
             rule = "the knee" + (" within the limits" if limits else " of the releases in the running")
         judged = [name for name in MEASURES if name in chosen.measures]

@@ -176,6 +176,13 @@ def test_a_syntactic_choice_on_a_pilot_has_its_own_claim_and_the_pilots(run: Run
     assert Ledger().spent("people").epsilon == Fraction(15, 100)
 
 
+def test_a_schema_read_off_the_rows_buys_no_pilot(run: Run, people: Path) -> None:
+    told = run("frontier", "people.csv", "--sensitive", "disease", "--quasi", "age,sex", "--epsilon", "1", "-o", "out")
+    assert told.code == 2
+    assert "were read off the rows, so that no pilot would promise anything" in told.err
+    assert Ledger().entries() == []
+
+
 def test_a_pilot_counts_for_its_own_rows_and_ledger_alone(
     run: Run, with_pilot: Run, people: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

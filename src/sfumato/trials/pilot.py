@@ -85,6 +85,12 @@ class Pilot:
 
 def find_pilot(table: Table, epsilon: float, *, folder: Path | None, ledger: Ledger, share: float, anew: bool) -> Pilot:
     """The pilot of a table: the one in the folder if it was bought for the same rows, else a new one."""
+    if table.schema.from_data:
+        names = ", ".join(table.schema.from_data)
+        raise ParameterError(
+            f"the bounds or values of {names} were read off the rows, so that no pilot would promise anything; if they "
+            "are public knowledge, delete from_data in the schema"
+        )
     part = exact(share, "the pilot's share")
     if part >= 1:
         raise ParameterError(f"the pilot's share is {float(part):g}; expected a number above 0 and below 1")

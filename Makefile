@@ -8,7 +8,7 @@ PEERS_READY := $(PEERS)/.ready
 PRIVATE_PEERS := .venv-peers-dp
 PRIVATE_PEERS_READY := $(PRIVATE_PEERS)/.ready
 
-.PHONY: demo test quick lint types unit audit kills bench docs lock clean
+.PHONY: demo test quick lint types unit audit kills bench docs reproduction lock clean
 
 demo: $(READY)
 	$(BIN)/sfumato demo -o sfumato-demo
@@ -44,6 +44,12 @@ audit: $(READY)
 
 docs: $(READY)
 	$(BIN)/python tests/documentation.py
+
+# About half an hour on two cores; goes on where it was interrupted.
+reproduction: $(READY)
+	$(BIN)/sfumato reproduce --all -o reproduction
+	rm -rf docs/reproduction
+	cp -r reproduction/reproduction reproduction/reproduction.md docs/
 
 lock: $(READY)
 	$(BIN)/uv pip compile --universal --python-version 3.11 --no-emit-index-url --no-header --quiet --extra dev -o requirements.lock pyproject.toml

@@ -13,7 +13,6 @@ from audit.blackbox.attack import attack
 from audit.blackbox.cases import SCENES
 from audit.blackbox.twins import TWINS as BLACK_BOX_TWINS
 from audit.cases import CASES, EPSILON, PAIRS, large_domains, quick, thorough_settings
-from audit.conjecture import CONJECTURES, PRECISION, SHAPES, Search
 from audit.coverage import COMPARISONS, CONTESTS, FEW, HIGHEST, LOWEST, REPETITIONS, SETTINGS, TWIN, distances
 from audit.empirical import FAILING, Bound, lower_bound, ratios, rule_of
 from audit.enumeration import largest_selection_ratio, shapes
@@ -26,6 +25,7 @@ from sfumato.estimation.likelihood import likelihood
 from sfumato.estimation.updates import smooth
 from sfumato.mechanisms.noise import SimulatedSource, SystemSource
 from sfumato.methods import PrivTree
+from sfumato.reproduce.kacem2018.conjecture import CONJECTURES, PRECISION, SHAPES, Search
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -223,17 +223,15 @@ def _contradictions(what: str, audits: list[Audit]) -> Line:
     return Line(f"{what} by one run", found, broken <= ALLOWED)
 
 
-BLACK_BOX_RUNS = 200
-"""Of a scene, on either table; of a twin as many."""
-
-
 def black_box_line(number: int, seed: int | None) -> Line:
     """What the best attack from outside shows: no more than was claimed, or more of a broken twin."""
     twin = BLACK_BOX_TWINS[number - len(SCENES)] if number >= len(SCENES) else None
     scene = twin.scene if twin else SCENES[number]
     with twin.replaced() if twin else nullcontext():
-        without, present = ([scene.play(present=there) for _ in range(BLACK_BOX_RUNS)] for there in (False, True))
-    found = attack(without, present, FAILING / (len(SCENES) + len(BLACK_BOX_TWINS)))
+        # By turns, so that the time of day tells nothing.
+        runs = [[scene.play(present=there) for there in (False, True)] for _ in range(scene.runs)]
+    without, present = zip(*runs, strict=True)
+    found = attack(without, present, FAILING / (len(SCENES) + len(BLACK_BOX_TWINS)), delta=scene.delta)
     shown = f"ε ≥ {found.epsilon:.2f} by {found.statistic} {_shown(found.bound)}"
     broken = found.epsilon > scene.epsilon
     return (

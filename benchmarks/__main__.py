@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from benchmarks import collecting, commuting, paper, private, scale, speed, whole
+from benchmarks import collecting, commuting, linkage, paper, pilots, private, recommendations, scale, speed, whole
 
 BENCHMARKS = {
     "start": whole.start,
@@ -17,12 +17,15 @@ BENCHMARKS = {
     "diffmulti": private.diffmulti,
     "queries": private.queries,
     "privbayes": private.privbayes,
+    "pilots": pilots.pilots,
+    "recommendations": recommendations.recommendations,
+    "linkage": linkage.linkage,
     "paper": paper.paper,
     "commuting": commuting.commuting,
     "local": collecting.collecting,
 }
 
-PRIVATE = ("privbayes",)
+PRIVATE = ("privbayes", "linkage")
 """Benchmarks whose peers need other versions of shared libraries."""
 
 
@@ -30,7 +33,7 @@ def main() -> int:
     """Run the named benchmarks, or all."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--peers", default=sys.executable, help="a Python with anonypy and pycanon installed")
-    parser.add_argument("--private-peers", default=sys.executable, help="a Python with dpmm installed")
+    parser.add_argument("--private-peers", default=sys.executable, help="a Python with dpmm and anonymeter installed")
     parser.add_argument("names", nargs="*", choices=[*BENCHMARKS, []], default=[])
     chosen = parser.parse_args()
     missed = 0

@@ -79,7 +79,7 @@ def queries(peers: str) -> list[Result]:
         seconds.append(time.perf_counter() - started)
         errors.append(workload.run(table, release)["query_error"])
     return [
-        at_most(f"half-domain query error of Marginals at ε = 1 ({spread(errors)})", 0.06, float(np.mean(errors)), ""),
+        at_most(f"half-domain query error of Marginals at ε = 1 ({spread(errors)})", 0.03, float(np.mean(errors)), ""),
         at_most("time of Marginals", 2, max(seconds), "s"),
     ]
 

@@ -23,7 +23,7 @@ from reference import Point, Span, box_around, exact, holds, normalized, points_
 from sfumato.data import Table, read
 from sfumato.privacy.claims import NoGuarantee
 from sfumato.release import Boxes, Provenance, Release
-from sfumato.schema import Schema
+from sfumato.schema import Axis, Schema
 from strategies import AxisCase, TableCase, tables
 
 if TYPE_CHECKING:
@@ -391,6 +391,19 @@ def discernibility(release: ReleaseCase) -> Fraction:
     """Every row counts the rows published like it; a suppressed row counts all rows of the table."""
     alike = sum((rows * rows for rows in look_alikes(release).values()), Fraction(0))
     return alike + suppressed(release) * len(release.case.people)
+
+
+def apart(axes: Sequence[Axis], boxes: Boxes, line: int, person: Sequence[int]) -> float:
+    """On each axis 0 inside the box, 1 for another category, the share of the range in between for numbers."""
+    total = 0.0
+    for number, (axis, code) in enumerate(zip(axes, person, strict=True)):
+        lo, hi, missing = boxes.span(line, number)
+        inside = missing if code < 0 else lo <= code <= hi
+        if inside:
+            continue
+        known = code >= 0 and lo <= hi
+        total += min(abs(lo - code), abs(hi - code)) / (axis.size - 1) if axis.kind == "numeric" and known else 1
+    return total
 
 
 def dominated(points: Sequence[tuple[float, float]], slack: float) -> list[bool]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,12 +53,15 @@ SLOW_TESTS = (
     "methods/models/",
     "methods/partition/",
     "methods/randomize/",
+    "methods/test_any_epsilon.py",
     "methods/test_audit.py",
     "methods/test_contract.py::test_every_private_setting",
     "methods/trees/",
     "privacy/test_ledger.py",
     "publish/",
     "report/",
+    "reproduce/test_papers.py::test_everything",
+    "reproduce/test_running.py::test_processes",
     "samples/",
     "test_adult",
     "test_compiled.py",
@@ -105,6 +109,15 @@ def own_ledger(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SFUMATO_LEDGER", str(tmp_path_factory.mktemp("ledger") / "ledger.sqlite"))
         yield
+
+
+@pytest.fixture(autouse=True)
+def ledger_of_one_test(
+    own_ledger: None, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What one test measures or charges, no other one knows of."""
+    folder = tmp_path_factory.getbasetemp() / "ledgers"
+    monkeypatch.setenv("SFUMATO_LEDGER", str(folder / uuid.uuid4().hex / "ledger.sqlite"))
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,8 @@
 """What the documentation shows: its blocks, what its commands print, and how to write shown outputs anew.
 
 `python tests/documentation.py` (or `make docs`) rewrites the command reference, the tables of measures, the drawing of
-the packages, and every output in README and tutorial that is no longer what the commands print.
+the packages, what pilots of sample data measure, and every output in README and tutorial that is no longer what the
+commands print.
 """
 
 from __future__ import annotations
@@ -24,8 +25,11 @@ from unittest import mock
 import import_graph
 import sfumato as sf
 from sfumato.cli import main
+from sfumato.cli.demo import EPSILON
 from sfumato.cli.reference import command_reference
 from sfumato.samples.town import SCHEMA_PATH
+from sfumato.trials.pilot import SHARE
+from sfumato.trials.rehearsal import KEPT, Rehearsal, rehearse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -38,6 +42,7 @@ MEASURES_PAGE = ROOT / "docs" / "measures.md"
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NOT_RUN = ("cd", "mkdir", "source", "make", "sfumato commute", "sfumato local", "sfumato audit")
 STORE = "trials.jsonl"
+PILOTS = 10
 WIDTH = 118
 ALIKE = 0.7
 """How alike the beginning of a printed line and a shown line are, from 0 to 1, if the line is to be shown again."""
@@ -99,11 +104,11 @@ def tutorial_folder(folder: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def readme_folder(folder: Path, rows: int = 5_000) -> Iterator[None]:
+def readme_folder(folder: Path) -> Iterator[None]:
     """The folder that `make demo` leaves, and a few settings in place of all."""
-    few = [sf.Mondrian(k=5), sf.Mondrian(k=5, t=0.1, distance="jensen-shannon")]
+    few = [sf.Mondrian(k=5), sf.Mondrian(k=5, t=0.1, distance="jensen-shannon"), sf.Marginals(epsilon=2.55)]
     (folder / "sfumato-demo").mkdir()
-    sf.residents(rows).write_csv(folder / "sfumato-demo" / "town.csv")
+    sf.residents(5_000).write_csv(folder / "sfumato-demo" / "town.csv")
     (folder / "sfumato-demo" / "town.toml").write_bytes(SCHEMA_PATH.read_bytes())
     with (
         tutorial_folder(folder),
@@ -173,7 +178,15 @@ def update(page: Path, change: Callable[[str], str]) -> None:
         sys.stdout.write(f"{page.relative_to(ROOT)} is written anew.\n")
 
 
+def rehearsal(pilots: int = PILOTS) -> Rehearsal:
+    """Pilots of the made-up town at the demo's ε, and two releases at what they leave of it."""
+    town = sf.read(sf.residents(5_000), SCHEMA_PATH)
+    rest = EPSILON * (1 - SHARE)
+    return rehearse(town, EPSILON, [sf.Marginals(epsilon=rest), sf.QuadTree(epsilon=rest), sf.Mondrian(k=10)], pilots)
+
+
 def update_all() -> None:
+    update(KEPT, lambda _: rehearsal().to_json())
     update(COMMANDS_PAGE, lambda _: command_reference())
     update(MEASURES_PAGE, rewrite_measures)
     update(import_graph.PAGE, import_graph.redraw)

@@ -22,7 +22,7 @@ NAME = "sfumato"
 ROOT = "root modules"
 FACE = {"claims", "commute", "local"}
 """Modules that only list public names, as the package itself does."""
-ROOT_MODULES = {"files", "errors", "parameters", "version", "compiled", "notebook"}
+ROOT_MODULES = {"files", "errors", "parameters", "version", "compiled", "notebook", "streams"}
 LAYERS = [
     ROOT,
     "schema",
@@ -39,6 +39,7 @@ LAYERS = [
     "report",
     "collect",
     "samples",
+    "reproduce",
     "cli",
 ]
 """From the lowest to the highest; a package imports only from those before it."""

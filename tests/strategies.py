@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -37,8 +38,13 @@ def one_spelling(label: str) -> str:
     return head if head.removeprefix("-").isdigit() and not tail.strip("0") else label
 
 
+def is_one_field(label: str) -> bool:
+    """Whether a label has no parts that could tell a quasi-identifier, which releases are refused for."""
+    return sum(bool(part.strip(" []()")) for part in re.split("[;|=]", label)) < 2
+
+
 short_labels = st.text("abcdefgh", min_size=1, max_size=3)
-odd_labels = st.text(LETTERS, min_size=1, max_size=6).filter(is_plain).map(one_spelling)
+odd_labels = st.text(LETTERS, min_size=1, max_size=6).filter(is_plain).filter(is_one_field).map(one_spelling)
 
 
 def label_lists(least: int, most: int) -> st.SearchStrategy[list[str]]:

@@ -27,7 +27,7 @@ SEAMS = {
     "jinja2": {"report"},
     "altair": {"report"},
     "vl_convert": {"report"},
-    "polars": {"audit", "data", "release", "samples", "report", "measures", "trials", "collect"},
+    "polars": {"audit", "data", "release", "samples", "report", "measures", "trials", "collect", "reproduce"},
     "opendp": set(),
     "sklearn": {"measures"},
     "mbi": {"methods"},

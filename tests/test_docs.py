@@ -208,10 +208,10 @@ def test_schema_examples_are_schemas(wanted: Path, tmp_path: Path) -> None:
 
 
 def test_the_python_example_of_the_readme_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """On a small town, with a few settings in place of all."""
+    """With a few settings in place of all."""
     examples = [body for language, body in blocks(README.read_text(encoding="utf-8")) if language == "python"]
     assert examples
-    with readme_folder(tmp_path, rows=400):
+    with readme_folder(tmp_path):
         for body in examples:
             exec(compile(body, "README.md", "exec"), {})
     assert "each person is in a class of at least 10" in capsys.readouterr().out

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from audit.empirical import Bound, lower_bound
+from audit.empirical import Bound, lower_bound, pure_epsilon
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,8 +43,13 @@ class Found:
         return self.bound.epsilon
 
 
-def attack(without: Sequence[Seen], present: Sequence[Seen], failing: float, seed: int = 0) -> Found:
-    """The bound on ε that the best statistic gives; it is too large with probability at most `failing`."""
+def attack(
+    without: Sequence[Seen], present: Sequence[Seen], failing: float, seed: int = 0, delta: float = 0.0
+) -> Found:
+    """The bound on ε that the best statistic gives; it is too large with probability at most `failing`.
+
+    A claim that may fail with probability `delta` allows p ≤ e^ε q + δ, so that p − δ takes the place of p.
+    """
     names, tables = _matrices(without, present)
     half = len(without) // 2
     training, test = [table[:half] for table in tables], [table[half:] for table in tables]
@@ -61,7 +66,12 @@ def attack(without: Sequence[Seen], present: Sequence[Seen], failing: float, see
         for shown in (training, test)
     )
     joined = np.stack([sign * np.concatenate([fitted[which], tested[which]]) for which in (0, 1)])
-    return Found(best, lower_bound(joined, failing, training=half / len(without)))
+    return Found(
+        best,
+        lower_bound(
+            joined, failing, lambda least, most: pure_epsilon(least - delta, most), training=half / len(without)
+        ),
+    )
 
 
 def _matrices(without: Sequence[Seen], present: Sequence[Seen]) -> tuple[list[str], list[NDArray[np.float64]]]:

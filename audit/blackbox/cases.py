@@ -1,10 +1,12 @@
-"""The scenes that are played: tables of 1 to 5,000 rows, every kind of private method, people with five rows."""
+"""The scenes that are played: tables of 1 to 5,000 rows, every kind of private method, people with many rows or none to
+their name, cells that make trouble, and other formats."""
 
 from __future__ import annotations
 
 from audit.blackbox.scene import Scene
 
 EPSILON = 1.0
+DELTA = 1e-3
 PEOPLE = """
 name = "people"
 
@@ -25,6 +27,9 @@ kind = "categorical"
 values = ["negative", "positive"]
 """
 VISITS = '\n[columns.patient]\nrole = "identifier"\n'
+TOTAL = PEOPLE.replace("max = 3", 'max = 3\noff_schema = "clip"').replace('"B"]', '"B"]\noff_schema = "B"')
+TOTAL = TOTAL.replace('"positive"]', '"positive"]\noff_schema = "negative"')
+"""The same with a place for every value off the schema."""
 PUBLISH = ("publish", "FILE", "--schema", "SCHEMA", "-o", "FOLDER", "--epsilon", f"{EPSILON:g}")
 METHODS: dict[str, tuple[str, ...]] = {
     "quad-tree": (),
@@ -35,7 +40,8 @@ METHODS: dict[str, tuple[str, ...]] = {
     "privbayes": (),
     "marginals": (),
 }
-FRONTIER = ("frontier", "FILE", "--schema", "SCHEMA", "-o", "FOLDER", "--epsilon", f"{EPSILON:g}")
+LENIENT = ("--max-p-loss", "inf", "--max-query-error", "inf")
+FRONTIER = ("frontier", "FILE", "--schema", "SCHEMA", "-o", "FOLDER", "--epsilon", f"{EPSILON:g}", *LENIENT)
 PERSON = "0,A,positive"
 
 
@@ -44,9 +50,10 @@ def publishing(method: str, *more: str) -> tuple[str, ...]:
     return (*PUBLISH, "--method", method, *METHODS[method], *more)
 
 
-def crowd(count: int) -> tuple[str, ...]:
-    """People spread over all points, none of whom tests positive."""
-    return tuple(f"{number % 4},{'AB'[number // 4 % 2]},negative" for number in range(count))
+def crowd(count: int, first: int = 0) -> tuple[str, ...]:
+    """People spread over all points from an age on, none of whom tests positive."""
+    ages = 4 - first
+    return tuple(f"{first + number % ages},{'AB'[number // ages % 2]},negative" for number in range(count))
 
 
 def mixed(count: int) -> tuple[str, ...]:
@@ -63,13 +70,19 @@ SCENES = (
     *(scene(f"{method}, 40 rows", crowd(40), publishing(method)) for method in METHODS),
     scene("600 rows, many positive", mixed(600), publishing("quad-tree")),
     scene("nobody but one", (), publishing("quad-tree")),
+    scene(
+        "an empty corner",
+        crowd(60, first=2),
+        (*PUBLISH[:-1], "0.2", "--method", "quad-tree", "--height", "3"),
+        epsilon=0.2,
+    ),
     scene("two rows", crowd(1), publishing("marginals")),
     scene("5,000 rows", crowd(4_999), publishing("quad-tree")),
     scene("rows generated", crowd(60), publishing("kd-tree", "--rows", "synthetic")),
     scene(
         "two releases",
         mixed(600),
-        *((*PUBLISH[:-1], each, "--method", "quad-tree") for each in ("0.2", "0.4")),
+        *((*PUBLISH[:-1], each, "--method", "quad-tree", "--height", "1") for each in ("0.2", "0.4")),
         epsilon=0.6,
     ),
     Scene(
@@ -82,13 +95,54 @@ SCENES = (
             ("publish", "FILE", "--schema", "SCHEMA", "-o", "FOLDER", "CHOSEN"),
         ),
         EPSILON,
+        runs=120,
     ),
     Scene(
         "five rows a person",
         PEOPLE + VISITS,
         tuple(f"{row},{number // 5}" for number, row in enumerate(crowd(100))),
         tuple(f"{PERSON},x" for _ in range(5)),
+        (publishing("quad-tree", "--height", "0"),),
+        EPSILON,
+    ),
+    Scene(
+        "two rows of a person are used",
+        PEOPLE.replace('name = "people"', 'name = "people"\nrows_per_person = 2') + VISITS,
+        tuple(f"{row},{number // 5}" for number, row in enumerate(crowd(100))),
+        tuple(f"{PERSON},x" for _ in range(5)),
         (publishing("quad-tree"),),
         EPSILON,
+    ),
+    Scene(
+        "nobody's name",
+        TOTAL + VISITS,
+        (*(f"{row},{number}" for number, row in enumerate(crowd(40))), "0,A,negative,"),
+        tuple(f"{PERSON}," for _ in range(20)),
+        (publishing("quad-tree"),),
+        EPSILON,
+    ),
+    Scene("a cell off the schema", TOTAL, crowd(40), ('["4"2],A,positive',), (publishing("quad-tree"),), EPSILON),
+    Scene("a cell that is not closed", TOTAL, crowd(40), ('"oops,A,positive',), (publishing("quad-tree"),), EPSILON),
+    Scene(
+        "Parquet in and out",
+        PEOPLE,
+        crowd(40),
+        (PERSON,),
+        (publishing("quad-tree", "--parquet"), publishing("kd-tree", "--parquet", "--rows", "synthetic")),
+        2 * EPSILON,
+        file="people.parquet",
+    ),
+    *(
+        Scene(
+            f"{method}, another value",
+            PEOPLE,
+            crowd(40),
+            (PERSON,),
+            ((*PUBLISH, "--method", method, *more),),
+            EPSILON,
+            instead=(PERSON.replace("positive", "negative"),),
+            delta=delta,
+        )
+        for method, more, delta in (("dirichlet", ("--delta", f"{DELTA:g}"), DELTA), ("local", (), 0.0))
     ),
 )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 import numpy as np
+import polars as pl
 
 from audit.blackbox.cases import SCENES
 from sfumato.data import Table
@@ -27,8 +28,10 @@ if TYPE_CHECKING:
 
     from audit.blackbox.scene import Scene
     from sfumato.release import Release
+    from sfumato.schema import Axis
 
 MANY = 1_000
+HALF = 0.5
 STREAM = 100_000
 RECOMMEND = Frontier.recommend
 DRAW, FROM_ROWS, LAPLACE, COUNTS = publication.draw, Table.from_rows, Source.laplace, Budget.counts
@@ -113,10 +116,10 @@ def _draw_occupied(place: Any, method: Any, table: Table, **more: Any) -> Releas
 
 
 def _draw_again(place: Any, method: Any, table: Table, **more: Any) -> Release:
-    """Until the total is about right."""
+    """Until the total is right."""
     release = DRAW(place, method, table, **more)
     for _ in range(200):
-        if abs(float(release.rows) - table.n) <= 1:
+        if abs(float(release.rows) - table.n) <= HALF:
             break
         release = DRAW(place, method, table, **more)
     return release
@@ -132,11 +135,41 @@ def _every_row(_: int = 0) -> Iterator[None]:
 
 
 @contextmanager
+def _nobody_is_somebody() -> Iterator[None]:
+    """Every row without a name is a person's of its own."""
+    from sfumato.data import engine
+
+    named = engine.as_names
+
+    def name_all(*what: Any) -> pl.Series:
+        return pl.Series([name or f"nobody {number}" for number, name in enumerate(named(*what))], dtype=pl.String)
+
+    with patch.object(engine, "as_names", name_all):
+        yield
+
+
+@contextmanager
+def _refuse_brackets() -> Iterator[None]:
+    """A value with a bracket is refused, whatever the schema says."""
+    from sfumato.data import engine
+
+    encode = engine.encode_column
+
+    def refuse(raw: pl.Series, axis: Axis, *more: Any) -> pl.Series:
+        if raw.str.contains("[", literal=True).any():
+            raise DataError(f"{axis.name}: a value with a bracket")
+        return encode(raw, axis, *more)
+
+    with patch.object(engine, "encode_column", refuse):
+        yield
+
+
+@contextmanager
 def _real_choice() -> Iterator[None]:
     """A frontier that buys a pilot and then looks at the rows: quad-tree if somebody tests positive, else PrivTree."""
 
-    def choose(self: Frontier, **_: Any) -> Recommendation:
-        told = RECOMMEND(self)
+    def choose(self: Frontier, **asked: Any) -> Recommendation:
+        told = RECOMMEND(self, **asked)
         name = "quad-tree" if self.real is not None and self.real.overall[1] else "privtree"
         return replace(told, trial=next(trial for trial in self.trials if trial.method.name == name))
 
@@ -161,10 +194,12 @@ TWINS = (
     Twin("a remark where somebody is alone", SMALL, telling(lambda table: bool((table.cell_weight == 1).any()))),
     Twin(
         "only classes that are not empty",
-        _scene("nobody but one"),
+        _scene("an empty corner"),
         lambda: patch.object(publication, "draw", _draw_occupied),
     ),
     Twin("drawn again until the total is right", SMALL, lambda: patch.object(publication, "draw", _draw_again)),
     Twin("the setting follows the rows, not the pilot", _scene("pilot, choice and release"), _real_choice),
     Twin("every row of a person", _scene("five rows a person"), _every_row),
+    Twin("every row of nobody counts as a person", _scene("nobody's name"), _nobody_is_somebody),
+    Twin("a value with a bracket is refused", _scene("a cell off the schema"), _refuse_brackets),
 )

@@ -6,6 +6,7 @@ from .data import Table as Table
 from .data import read as read
 from .data.propose import propose as propose
 from .errors import SfumatoError as SfumatoError
+from .measures.attacks.risks import measure_risks as measure_risks
 from .measures.measure import MEASURES as MEASURES
 from .measures.measure import measure as measure
 from .measures.workloads.clustering import MatchPoint as MatchPoint

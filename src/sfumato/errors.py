@@ -4,6 +4,19 @@ Every message is one sentence that names the place (file, row, column, value) an
 command line prints it and exits with code 2.
 """
 
+MAX_SHOWN = 80
+"""Letters of a value in a message: one cell of a file can have millions."""
+
+
+def quote(value: object) -> str:
+    """A value as a message shows it."""
+    return shorten(repr(value))
+
+
+def shorten(text: str, most: int = MAX_SHOWN) -> str:
+    """Text with an ellipsis in place of what is beyond so many letters."""
+    return text if len(text) <= most else f"{text[:most]}…"
+
 
 class SfumatoError(Exception):
     """Something the user can put right."""

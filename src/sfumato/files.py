@@ -18,6 +18,8 @@ def read_text(path: Path, what: str, refusal: type[SfumatoError]) -> str:
         raise refusal(f"{path}: {what} does not exist") from error
     except (OSError, UnicodeDecodeError) as error:
         raise refusal(f"{path}: {what} cannot be read as UTF-8 text") from error
+    except ValueError as error:
+        raise refusal(f"{str(path)!r}: {what} cannot have this name") from error
 
 
 def place(path: Path, content: str | bytes) -> Path:
@@ -36,6 +38,18 @@ def place(path: Path, content: str | bytes) -> Path:
     finally:
         with contextlib.suppress(OSError):
             unfinished.unlink(missing_ok=True)
+
+
+def append_line(path: Path, line: str) -> None:
+    """Append a line durably; one that a crash cut short stays as a line of its own."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a+b") as file:
+        if file.tell():
+            file.seek(-1, os.SEEK_END)
+            line = line if file.read(1) == b"\n" else f"\n{line}"
+        file.write(f"{line}\n".encode())
+        file.flush()
+        os.fsync(file.fileno())
 
 
 @contextmanager

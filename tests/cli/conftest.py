@@ -103,9 +103,3 @@ def publish(run: Run, people: Path) -> Run:
         return run("publish", "people.csv", "--schema", "people.toml", "-o", release, *options)
 
     return run_publish
-
-
-@pytest.fixture(autouse=True)
-def _own_ledger(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """What one test spent or looked at is nothing to the next."""
-    monkeypatch.setenv("SFUMATO_LEDGER", str(tmp_path_factory.mktemp("own") / "ledger.sqlite"))

@@ -174,3 +174,32 @@ def test_the_ledger_can_be_named_in_every_command(run: Run, ledger: Ledger) -> N
     assert Ledger("other.sqlite").data_sets() == ["people"]
     assert len(run("budget", "export", "--ledger", "other.sqlite").out.splitlines()) == 1
     assert run("budget", "people", "--ledger", "other.sqlite").out.startswith("people: ε = 0 spent in all, ε = 1 left")
+
+
+OTHER_SCHEMAS = {
+    "another name": ("min = 0", "min = 0"),
+    "another minimum": ("min = 0", "min = -1"),
+    "another maximum": ("max = 99", "max = 120"),
+    "another order of values": ('["Female", "Male"]', '["Other", "Male", "Female"]'),
+    "another order of columns": ("[columns.age]", "[columns.age]"),
+}
+
+
+@pytest.mark.parametrize("change", OTHER_SCHEMAS)
+def test_the_same_rows_under_another_name_are_pointed_out(
+    run: Run, publish: Run, people: Path, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    noise = ("--method", "quad-tree", "--epsilon", "1", "--ledger", "own.sqlite")
+    assert publish("first", *noise).code == 0
+    schema = (people / "people.toml").read_text().replace('name = "people"', 'name = "village"')
+    schema = schema.replace(*OTHER_SCHEMAS[change])
+    if change == "another order of columns":
+        head, *columns = schema.split("[columns.")
+        schema = "[columns.".join([head, *reversed(columns)])
+    (people / "people.toml").write_text(schema)
+    again = publish("second", *noise)
+    assert again.code == 0
+    assert "The same rows were published as 'people' before" in again.err
+    (people / "people.csv").write_text((people / "people.csv").read_text().replace("person 7,", "person 8,"))
+    other = publish("third", *noise)
+    assert (other.code, "The same rows" in other.err) == (0, False)

@@ -98,7 +98,7 @@ def test_synthesize_tells_what_it_made_and_promises(synthetic: Call, town: Path)
     assert first.startswith(f"release: people {people}, destinations 3, pairs of origin and destination ")
     assert claim.startswith("Claim: where any one person comes from changes the probability of every output by")
     assert "in each destination, nothing about anybody is told by more than that factor, but for" in claim
-    assert sum(line.startswith("Assumes: ") for line in rest) == 4
+    assert sum(line.startswith("Assumes: ") for line in rest) == 5
     assert rest[-1] == "Charged to flows; see sfumato budget."
     assert totals(town / "release" / "flows.csv") == totals(town / "flows.csv")
     (entry,) = Ledger().entries()
@@ -289,14 +289,12 @@ def test_a_folder_of_flows_is_verified_and_asked_like_any_release(synthetic: Cal
     claim, *more, rests = told.out.splitlines()
     assert claim.startswith("Claim: where any one person comes from changes the probability")
     assert rests == "It rests on how the release was made: what is published neither contradicts nor confirms it."
-    assert sum(line.startswith("Assumes: ") for line in more) == 4
+    assert sum(line.startswith("Assumes: ") for line in more) == 5
     assert any(line.endswith(" was charged ε = 4.6, δ = 1e-05 for it, settled.") for line in more)
     assert run("verify", "release", "--json").json["verified"] is False
     people = totals(town / "flows.csv")
-    assert (
-        run("query", "release", "destination = 0003").out
-        == f"About {people['0003']:,.1f} of {people.total()} people.\n"
-    )
+    told = run("query", "release", "destination = 0003").out
+    assert told.startswith(f"About {people['0003']:,} of {people.total()} people; between ")
     asked = run("query", "release", "destination in (0003, 0014) and origin is not missing", "--json").json
     assert (asked["estimate"], asked["rows"]) == (people["0003"] + people["0014"], people.total())
     refused = run("query", "release", "town = w")

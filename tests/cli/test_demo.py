@@ -40,7 +40,7 @@ def test_the_demo_tells_the_whole_story(run: Run, tmp_path: Path, monkeypatch: p
         "1. sfumato-demo/town.csv is a made-up town of 300 residents, described by sfumato-demo/town.toml."
     )
     assert [line[:2] for line in lines if re.match(r"\d\. ", line)] == ["1.", "2.", "3.", "4.", "5.", "6."]
-    answer = re.search(r"the release says ([\d.]+), the truth is (\d+)\.", told.out)
+    answer = re.search(r"About ([\d,.]+) of .+? The truth is (\d+)\.", told.out, re.DOTALL)
     assert answer
     town = pl.read_csv(out / "town.csv")
     ill = pl.col("condition").is_in(["Heart disease", "Diabetes"])
@@ -56,10 +56,10 @@ def test_the_demo_tells_the_whole_story(run: Run, tmp_path: Path, monkeypatch: p
     assert not (out / "release" / "report.html").exists()
 
     (out / "notes.txt").write_text("mine")
-    stored = (out / "trials.jsonl").read_text()
+    stored = (out / "pilot-trials.jsonl").read_text()
     again = run("demo", *QUICK)
     assert (again.code, again.out) == (0, told.out)
-    assert (out / "trials.jsonl").read_text() == stored
+    assert (out / "pilot-trials.jsonl").read_text() == stored
     assert Ledger(out / "ledger.sqlite").spent("town") == release.claim.cost
     assert Release.load(out / "release").provenance.id == release.provenance.id
     assert (out / "notes.txt").read_text() == "mine"

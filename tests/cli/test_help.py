@@ -44,6 +44,7 @@ def test_the_commands_are_the_ones_promised() -> None:
         "verify",
         "query",
         "audit",
+        "reproduce",
         "budget",
         "commute",
         "local",
@@ -105,6 +106,7 @@ def test_the_first_sentence_fits_into_the_list_of_commands(path: str) -> None:
         "local plan",
         "local perturb",
         "local estimate",
+        "reproduce",
     ],
 )
 def test_commands_that_print_figures_print_json(path: str) -> None:

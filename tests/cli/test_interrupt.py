@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import time
+from typing import Any
 
 import pytest
 
-from sfumato.cli.interrupt import interruptible
+from sfumato.cli.interrupt import AGAIN, interruptible
 
 
 def interrupt() -> None:
@@ -41,6 +43,23 @@ def test_a_swallowed_interrupt_ends_the_work_at_the_next_check() -> None:
     with pytest.raises(KeyboardInterrupt):
         work()
     assert done == [0]
+
+
+def test_an_interrupt_waits_until_a_compiler_is_done() -> None:
+    done = []
+
+    def work() -> None:
+        compiler: dict[str, Any] = {"__name__": "llvmlite.binding.ffi", "interrupt": interrupt}
+        exec("def load():\n    interrupt()\n    return 'loaded'", compiler)
+        with interruptible():
+            done.append(compiler["load"]())
+            time.sleep(10 * AGAIN)
+            done.append("never")
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert done == ["loaded"]
+    time.sleep(2 * AGAIN)
 
 
 def test_other_errors_pass_and_the_handler_is_put_back() -> None:

@@ -64,8 +64,8 @@ def test_from_true_answers_to_the_distribution_behind_the_reports(run: Run, fold
     made = run("local", "perturb", "people.csv", "--survey", "visits.toml", "--column", "visits", "-o", output)
     assert made.code == 0, made
     assert "6,000 reports" in made.out
-    assert "e^10 (10-local differential privacy); values that are d steps apart" in made.out
-    assert "at most e^(1 d). A step is 2." in made.out
+    assert "22,100 (10-local differential privacy); values a step apart" in made.out
+    assert "at most 2.72. A step is 2." in made.out
     reports = (pl.read_parquet if output.endswith("parquet") else pl.read_csv)(folder / output)
     assert reports.columns == ["visits"]
     assert set(reports["visits"].unique()) <= set(range(10, 31, 2))

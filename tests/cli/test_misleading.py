@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
 
+import sfumato as sf
+from sfumato.cli.show import printable
+from sfumato.measures import measure
+from sfumato.measures.flows import evaluation
 from sfumato.privacy.ledger import Ledger
+from sfumato.publish.agreement import LOOKS
 from sfumato.release import load_release
+from sfumato.release.envelope import spelled
+from sfumato.report.map import page
+from sfumato.trials import frontier
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,6 +33,7 @@ if TYPE_CHECKING:
 OLD = Path(__file__).parents[1] / "release" / "old"
 K_ANONYMITY = ("--method", "mondrian", "--k", "5", "--l", "1.5")
 NOISE = ("--method", "quad-tree", "--epsilon", "2")
+DIRICHLET = ("--method", "dirichlet", "--epsilon", "1")
 
 
 def describe(folder: Path, change: Change) -> None:
@@ -30,7 +41,7 @@ def describe(folder: Path, change: Change) -> None:
     path = folder / "release.json"
     spec = json.loads(path.read_text(encoding="utf-8"))
     change(spec)
-    path.write_text(json.dumps(spec, ensure_ascii=False), encoding="utf-8")
+    path.write_text(spelled(spec), encoding="utf-8")
 
 
 def declare(people: Path, old: str, new: str) -> None:
@@ -61,6 +72,38 @@ def test_a_schema_read_off_the_rows_without_its_caveat(run: Run, publish: Run, p
     describe(people / "r", lambda spec: spec["claim"]["assumptions"].pop())
     told = run("verify", "r")
     assert (told.code, "the declared bounds and values of age were read off the rows" in told.out) == (1, True)
+
+
+def test_a_noise_release_of_the_first_version_is_not_broken_but_what_it_left_out_is_said(
+    run: Run, publish: Run, people: Path
+) -> None:
+    publish("r", *NOISE)
+    describe(people / "r", lambda spec: spec["claim"]["assumptions"].pop())
+    assert run("verify", "r").code == 1
+
+    def age(spec: dict[str, Any]) -> None:
+        spec["version"] = "0.1.0"
+        del spec["kind"]
+
+    describe(people / "r", age)
+    told = run("verify", "r")
+    assert told.code == 3
+    assert "Made by version 0.1.0: the claim leaves out that every value of " in told.out
+    describe(people / "r", lambda spec: spec["parameters"].update(epsilon=3))
+    assert run("verify", "r").code == 1
+
+
+def test_a_release_of_classes_of_the_first_version_still_holds(run: Run, publish: Run, people: Path) -> None:
+    declare(people, 'role = "identifier"', 'role = "ignore"')
+    publish("r", *K_ANONYMITY)
+    assert run("verify", "r").code == 0
+    describe(people / "r", lambda spec: spec["claim"]["assumptions"].pop())
+    told = run("verify", "r")
+    assert (told.code, "leaves out that every person has at most one row" in told.out) == (1, True)
+    describe(people / "r", lambda spec: spec.update(version="0.1.0"))
+    told = run("verify", "r")
+    assert told.code == 0
+    assert "Made by version 0.1.0: the claim leaves out that every person has at most one row" in told.out
 
 
 @pytest.mark.parametrize("name", ["original.csv", ".hidden", "commute.json"])
@@ -287,11 +330,139 @@ def test_a_conditional_claim_says_so_first(run: Run, publish: Run, people: Path)
     assert "whether anybody looked" not in told.out
 
 
+def look_earlier(ledger: str, folder: Path) -> None:
+    """Turn the clock of a look back: within a second, nobody can tell what came first."""
+    with closing(sqlite3.connect(ledger)) as connection, connection:
+        connection.execute("UPDATE looks SET at = '2020-01-01T00:00:00+00:00'")
+
+
+@pytest.mark.parametrize("looked_at", ["people", "the same rows under another name"])
+def test_a_conditional_claim_made_unconditional(looked_at: str, run: Run, publish: Run, people: Path) -> None:
+    """The ledger knows of the look, and that it was there before the release."""
+    table = sf.read("people.csv", schema="people.toml")
+    Ledger("mine.sqlite").note_look(looked_at, "a frontier", table.digest)
+    look_earlier("mine.sqlite", people)
+    publish("r", *NOISE, "--ledger", "mine.sqlite")
+    publish("before", *NOISE, "--ledger", "mine.sqlite", "--beforehand")
+    for honest in ("r", "before"):
+        assert run("verify", honest, "--ledger", "mine.sqlite").code == 3
+    describe(people / "r", lambda spec: spec.update(claim=spec["claim"]["given"]))
+    describe(people / "before", lambda spec: spec["claim"]["assumptions"].pop())
+    for forged in ("r", "before"):
+        told = run("verify", forged, "--ledger", "mine.sqlite")
+        sentence = "the ledger knows that a frontier showed measures of the same rows before"
+        assert (told.code, sentence in told.out) == (1, True)
+
+
+def test_a_look_after_the_release_changes_nothing(run: Run, publish: Run, people: Path) -> None:
+    publish("r", *NOISE, "--ledger", "mine.sqlite")
+    Ledger("mine.sqlite").note_look("people", "a frontier")
+    assert run("verify", "r", "--ledger", "mine.sqlite").code == 3
+
+
+FORGED = "it is also differentially private with epsilon = 0.01, which this verification confirmed"
+
+
+@pytest.mark.parametrize("options", [NOISE, K_ANONYMITY, DIRICHLET], ids=lambda options: options[1])
+@pytest.mark.parametrize(
+    ("sentence", "told"),
+    [
+        (FORGED, "no such claim says 'it is also differentially private"),
+        ("every person has at most one row, which the office certified", "no such claim says 'every person has"),
+        ("a person is whoever has the same shoe; at most one row of each is used", "no such claim says 'a person is"),
+        ("x\n  holds  k-anonymity (k=5000)\n\x1b[2J\x1b[H", "no such claim says 'x\\n  holds  k-anonymity"),
+        (None, "the claim says something twice"),
+    ],
+    ids=["promise", "longer", "another person", "lines", "twice"],
+)
+def test_a_sentence_added_to_a_claim(
+    sentence: str | None, told: str, options: tuple[str, ...], run: Run, publish: Run, people: Path
+) -> None:
+    publish("r", *options)
+    assert run("verify", "r").code == (0 if options is K_ANONYMITY else 3)
+    describe(
+        people / "r", lambda spec: spec["claim"]["assumptions"].append(sentence or spec["claim"]["assumptions"][-1])
+    )
+    found = run("verify", "r")
+    assert (found.code, told in found.out) == (1, True)
+    assert not any(line.strip() == "holds  k-anonymity (k=5000)" for line in found.out.splitlines())
+    assert "\x1b" not in found.out
+
+
+def test_people_left_out_without_the_caveat(run: Run, publish: Run, people: Path) -> None:
+    """What a method takes for granted at one setting belongs to the claim there, and nowhere else."""
+    for name, suppress in (("r", ("--suppress", "0.05")), ("k", ())):
+        publish(name, "--method", "mondrian", "--k", "5", *suppress)
+        assert run("verify", name).code == 0
+    said = json.loads((people / "r" / "release.json").read_text())["claim"]["assumptions"]
+    caveat = next(sentence for sentence in said if sentence.startswith("up to 0.05 of the people are left out"))
+    describe(people / "r", lambda spec: spec["claim"]["assumptions"].remove(caveat))
+    describe(people / "k", lambda spec: spec["claim"]["assumptions"].append(caveat))
+    silent, talkative = run("verify", "r"), run("verify", "k")
+    assert (silent.code, "the claim leaves out that up to 0.05 of the people" in silent.out) == (1, True)
+    assert (talkative.code, "no such claim says 'up to 0.05 of the people" in talkative.out) == (1, True)
+
+
+@pytest.mark.parametrize("assumptions", [[5], "none", None, [["x"]]], ids=str)
+def test_assumptions_are_sentences(assumptions: Any, run: Run, publish: Run, people: Path) -> None:
+    for name, options in (("r", K_ANONYMITY), ("n", NOISE)):
+        publish(name, *options)
+        describe(people / name, lambda spec: spec["claim"].update(assumptions=assumptions))
+        told = run("verify", name)
+        assert (told.code, told.out, "expected a list of sentences" in told.err) == (2, "", True)
+
+
+def test_what_showed_measures_is_one_of_few_things(run: Run, publish: Run, people: Path) -> None:
+    publish("r", *NOISE)
+    for looked, code in (("a frontier", 3), ("nothing; the office certified that nobody", 1)):
+        claim = {"claim": "conditional", "looked": looked}
+        describe(
+            people / "r",
+            lambda spec, claim=claim: spec.update(claim=claim | {"given": spec["claim"].get("given") or spec["claim"]}),
+        )
+        assert run("verify", "r").code == code
+    describe(people / "r", lambda spec: spec.update(claim=spec["claim"] | {"given": spec["claim"]}))
+    assert "the claim is conditional twice" in run("verify", "r").err
+
+
+def test_every_look_is_known_to_verify() -> None:
+    found = {measure.LOOK, evaluation.LOOK, page.LOOK, frontier.LOOK}
+    assert found == set(LOOKS)
+
+
+def test_a_claim_without_requirements(run: Run, publish: Run, people: Path) -> None:
+    publish("r", *K_ANONYMITY)
+    describe(people / "r", lambda spec: spec["claim"].update(requirements=[]))
+    told = run("verify", "r")
+    assert (told.code, "the claim has no requirements" in told.err) == (2, True)
+
+
+def test_parameters_of_a_method_that_nobody_knows(run: Run, publish: Run, people: Path) -> None:
+    publish("r", *K_ANONYMITY)
+    describe(people / "r", lambda spec: spec.update(method="another tool", parameters={"Alice": "cancer"}))
+    told = run("verify", "r")
+    assert (told.code, "so that nothing says what its parameters mean" in told.out) == (1, True)
+
+
+def test_escapes_in_what_is_refused_do_not_reach_the_terminal(run: Run, publish: Run, people: Path) -> None:
+    publish("r", *K_ANONYMITY)
+    (people / "r").rename(people / "\x1b[2Jr")
+    (people / "\x1b[2Jr" / "data.csv").unlink()
+    told = run("verify", "\x1b[2Jr")
+    assert (told.code, "\x1b" in told.err, "\\x1b[2Jr" in told.err) == (2, False, True)
+
+
+def test_signs_that_steer_a_terminal_are_spelled_out() -> None:
+    assert printable("a\nb\x1b[1m\u202ec\u2028\x9b\x7f") == "a\\nb\\x1b[1m\\u202ec\\u2028\\x9b\\x7f"
+    assert printable("ε = 1, naïve 日本 שלום") == "ε = 1, naïve 日本 שלום"
+
+
 def test_old_folders_are_verified_as_ever(run: Run, people: Path) -> None:
     assert run("verify", OLD / "table").code == 0
     told = run("verify", OLD / "flows")
     assert told.code == 3
     assert "Its id is bff50e6e-d1d9-4efb-85da-d249c2ac00a9" in told.out
+    assert "the first version wrote that of the places" in told.out
 
 
 @pytest.mark.parametrize(
@@ -313,3 +484,289 @@ def test_flows_that_say_more_than_they_claim(old: str, new: str, sentence: str, 
     path.write_text(path.read_text().replace(old, new))
     told = run("verify", "flows")
     assert (told.code, sentence in told.out) == (1, True)
+
+
+HUGE = 10**400
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda spec: spec["claim"].update(epsilon=HUGE),
+        lambda spec: spec["claim"].update(epsilon=10**7),
+        lambda spec: spec["claim"].update(epsilon=float("nan")),
+        lambda spec: spec["claim"].update(epsilon=float("inf")),
+        lambda spec: spec["claim"].update(choice={"epsilon": HUGE, "pilot": "x"}),
+        lambda spec: spec.update(
+            claim={"claim": "conditional", "looked": "x", "given": spec["claim"] | {"epsilon": HUGE}}
+        ),
+    ],
+)
+def test_a_number_beyond_all_amounts_is_one_sentence(change: Change, run: Run, publish: Run, people: Path) -> None:
+    publish("r", *NOISE)
+    describe(people / "r", change)
+    told = run("verify", "r")
+    assert (told.code, told.out, "expected a number above 0 and at most 1,000,000" in told.err) == (2, "", True)
+    assert len(told.err) < 300
+
+
+def numbers_in(spec: Any) -> list[tuple[Any, Any]]:
+    """Every number in a description, as where it stands and under which key."""
+    parts = list(spec.items() if isinstance(spec, dict) else enumerate(spec) if isinstance(spec, list) else ())
+    found = [(spec, key) for key, value in parts if isinstance(value, int | float) and not isinstance(value, bool)]
+    return found + [place for _, value in parts for place in numbers_in(value)]
+
+
+@pytest.mark.parametrize(
+    "options", [NOISE, K_ANONYMITY, ("--method", "dirichlet", "--epsilon", "1")], ids=lambda o: o[1]
+)
+@pytest.mark.parametrize("number", [HUGE, -HUGE, 10**20, 1e308, 5e-324, -1, 0], ids=str)
+def test_any_number_anywhere_is_one_sentence_or_a_verdict(
+    number: float, options: tuple[str, ...], run: Run, publish: Run, people: Path
+) -> None:
+    declare(people, '[columns.name]\nrole = "identifier"\n', "")
+    assert publish("r", *options).code == 0
+    spec = json.loads((people / "r" / "release.json").read_text(encoding="utf-8"))
+    for where, key in numbers_in(spec):
+        before, where[key] = where[key], number
+        (people / "r" / "release.json").write_text(json.dumps(spec), encoding="utf-8")
+        assert run("verify", "r").code in (0, 1, 2, 3)
+        where[key] = before
+
+
+PURE = {
+    "claim": "pure-dp",
+    "epsilon": 0.1,
+    "neighbours": "add-remove",
+    "assumptions": [
+        "every person has at most one row",
+        "domains, bounds, categories and taxonomies in the schema are public knowledge",
+        "other releases of the same people add their own epsilon to this one",
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("options", "change"),
+    [
+        (NOISE, lambda spec: spec["claim"].update(epsilon=0.01)),
+        (NOISE, lambda spec: spec["claim"].update(epsilon=0.01, neighbours="replace-one")),
+        (K_ANONYMITY, lambda spec: spec.update(claim=PURE)),
+    ],
+    ids=["smaller epsilon", "other neighbours", "classes of people"],
+)
+def test_a_method_that_nobody_knows_promises_nothing(
+    options: tuple[str, ...], change: Change, run: Run, publish: Run, people: Path
+) -> None:
+    publish("r", *options)
+    describe(people / "r", change)
+    describe(people / "r", lambda spec: spec.update(method="private-synthesis"))
+    told = run("verify", "r")
+    assert (told.code, "'private-synthesis' is no method of this program" in told.out) == (1, True)
+
+
+def test_what_another_tool_made_without_a_promise_is_no_matter(run: Run, publish: Run, people: Path) -> None:
+    publish("r", *K_ANONYMITY)
+    describe(people / "r", lambda spec: spec.update(method="another tool", parameters={}))
+    assert run("verify", "r").code == 0, "classes are recomputed, whoever made them"
+    describe(people / "r", lambda spec: spec.update(claim={"claim": "none", "reason": "nothing is known"}))
+    told = run("verify", "r")
+    assert (told.code, "no method of this program" in told.out) == (1, False)
+
+
+def test_a_person_named_in_the_middle_of_a_sentence(run: Run, publish: Run, people: Path) -> None:
+    """Of sensitive values alone, the claim says who is a person and more in one sentence."""
+    publish("r", *DIRICHLET)
+    told = run("verify", "r")
+    assert (told.code, "Contradicts" in told.out) == (3, False)
+    assert "Assumes: a person is whoever has the same name; at most one row of each is used, and sensitive" in told.out
+    describe(people / "r", lambda spec: spec["claim"]["assumptions"].pop(0))
+    told = run("verify", "r")
+    assert (told.code, "the claim leaves out that a person is whoever has the same name" in told.out) == (1, True)
+
+
+def test_a_claim_of_another_kind_than_its_method_makes(run: Run, publish: Run, people: Path) -> None:
+    declare(people, '[columns.name]\nrole = "identifier"\n', "")
+    publish("r", "--method", "dirichlet", "--epsilon", "1")
+    assert run("verify", "r").code == 3
+    describe(people / "r", lambda spec: spec["claim"].update(claim="approximate-dp"))
+    told = run("verify", "r")
+    assert (told.code, "promises probabilistic-dp, the claim says approximate-dp" in told.out) == (1, True)
+
+
+def test_the_id_of_another_release(run: Run, publish: Run, people: Path) -> None:
+    """Of the same people, at the same ε: the ledger knows of which method."""
+    publish("r", *NOISE)
+    publish("other", "--method", "marginals", "--epsilon", "2")
+    assert run("verify", "r").code == 3
+    name = load_release(people / "other").provenance.id
+    describe(people / "r", lambda spec: spec.update(id=name))
+    for version in (load_release(people / "other").provenance.version, "0.1.0"):
+        describe(people / "r", lambda spec, version=version: spec.update(version=version))
+        told = run("verify", "r")
+        assert (told.code, "the ledger was charged for Marginals ε=2, not for " in told.out) == (1, True)
+
+
+def test_a_choice_that_the_ledger_knows_otherwise(run: Run, publish: Run, people: Path) -> None:
+    publish("pilot", "--method", "quad-tree", "--epsilon", "0.5")
+    publish("r", *NOISE, "--pilot", "pilot")
+    assert run("verify", "r").code == 3
+
+    def shift(spec: dict[str, Any]) -> None:
+        spec["claim"]["choice"]["epsilon"], spec["parameters"]["epsilon"] = 2.0, 0.5
+
+    describe(people / "r", shift)
+    told = run("verify", "r")
+    assert (told.code, "the ledger was charged ε = 0.5 for add-remove neighbours for the pilot" in told.out) == (
+        1,
+        True,
+    )
+
+
+@pytest.mark.parametrize("name", ["data.csv", "release.json"])
+def test_a_link_out_of_the_folder(name: str, run: Run, publish: Run, people: Path) -> None:
+    """What was verified stays behind when the folder is handed on, or changes afterwards."""
+    publish("r", *K_ANONYMITY)
+    (people / "r" / name).rename(people / "elsewhere")
+    (people / "r" / name).symlink_to("../elsewhere")
+    told = run("verify", "r")
+    assert (told.code, f"{name} is a link to another place" in told.out) == (1, True)
+
+
+@pytest.mark.parametrize("place", ["file", "schema"])
+def test_the_original_in_the_metadata_of_a_parquet_file(place: str, run: Run, publish: Run, people: Path) -> None:
+    publish("r", *K_ANONYMITY, "--parquet")
+    assert run("verify", "r").code == 0
+    path, secret = people / "r" / "data.parquet", (people / "people.csv").read_text(encoding="utf-8")
+    if place == "file":
+        pl.read_parquet(path).write_parquet(path, metadata={"secret": secret})
+    else:
+        arrow = pytest.importorskip("pyarrow")
+        parquet = pytest.importorskip("pyarrow.parquet")
+        rows = parquet.read_table(path)
+        fields = [arrow.field(field.name, field.type, metadata={"secret": secret}) for field in rows.schema]
+        parquet.write_table(rows.cast(arrow.schema(fields)), path)
+    told = run("verify", "r")
+    named = "secret" if place == "file" else "ARROW:schema"
+    assert (told.code, f"data.parquet holds metadata that are no part of the release: {named}" in told.out) == (1, True)
+
+
+def test_a_parquet_file_that_another_program_wrote_plainly_is_no_fault(run: Run, publish: Run, people: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    publish("r", *K_ANONYMITY, "--parquet")
+    path = people / "r" / "data.parquet"
+    parquet.write_table(parquet.read_table(path), path)
+    assert run("verify", "r").code == 0
+
+
+def test_a_comment_in_the_head_of_a_compressed_file(run: Run, people: Path) -> None:
+    table = sf.read("people.csv", schema="people.toml")
+    sf.publish_to(sf.Mondrian(k=5), table, "r", suffix=".csv.gz")
+    assert run("verify", "r").code == 0
+    path = people / "r" / "data.csv.gz"
+    packed, secret = path.read_bytes(), (people / "people.csv").read_bytes()
+    path.write_bytes(packed[:3] + bytes([16]) + packed[4:10] + secret + b"\0" + packed[10:])
+    told = run("verify", "r")
+    assert (told.code, "data.csv.gz holds more than rows in its compression" in told.out) == (1, True)
+
+
+@pytest.fixture
+def flows(run: Run, people: Path) -> Path:
+    """Synthetic flows in a folder, which nothing contradicts."""
+    pl.DataFrame({"id": ["a", "b", "c"], "lat": [41.0, 41.1, 41.2], "lon": [-71.0] * 3}).write_csv("places.csv")
+    pl.DataFrame({"origin": ["a", "b"], "destination": ["b", "b"], "count": [60, 40]}).write_csv("flows.csv")
+    words = ("commute", "synthesize", "flows.csv", "--places", "places.csv", "--name", "region", "-o", "flows")
+    assert run(*words, "--epsilon", "4.6", "--delta", "1e-4", "--radius", "20").code == 0
+    assert run("verify", "flows").code == 3
+    return people / "flows"
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda spec: spec["claim"].update(epsilon=0.01), "commute costs ε = 4.6, δ = 0.0001 for replace-origin"),
+        (lambda spec: spec["claim"].update(delta=1e-12), "the claim says ε = 4.6, δ = 1e-12"),
+        (lambda spec: spec["claim"].update(claim="approximate-dp"), "commute promises probabilistic-dp"),
+        (
+            lambda spec: spec["claim"].update(claim="pure-dp") or spec["claim"].pop("delta"),
+            "the claim says ε = 4.6 for",
+        ),
+        (lambda spec: spec.pop("epsilon_made_of"), "it leaves out what epsilon is made of"),
+        (lambda spec: spec.update(epsilon_made_of={"x": 1.0}), "it says otherwise"),
+        (lambda spec: spec.update(epsilon_made_of={"synthesis": 4.6, "rejection": -100.0}), "it says otherwise"),
+        (
+            lambda spec: spec.update(epsilon_made_of={"synthesis": 0.1}),
+            "epsilon is made of 0.1 in all, the claim says 4.6",
+        ),
+        (lambda spec: spec.update(drawn_from_data=5), "no share of people is 5"),
+        (lambda spec: spec["claim"]["assumptions"].append("the bureau certified it"), "no such claim says 'the bureau"),
+        (lambda spec: spec.pop("promise"), "it leaves out its promise in words"),
+        (lambda spec: spec.pop("about"), "it leaves out its about in words"),
+        (lambda spec: spec.update(parameters={}), "its parameters are not those of its method"),
+        (lambda spec: spec["parameters"].pop("epsilon"), "its parameters are not those of its method"),
+        (
+            lambda spec: spec["parameters"].update(certified="by the bureau"),
+            "certified is 'by the bureau'; no synthetic",
+        ),
+        (lambda spec: spec["parameters"].update(density=3), "density is 3; no synthetic"),
+        (lambda spec: spec["parameters"].update(rejection="no"), "rejection is 'no'; expected true or false"),
+        (lambda spec: spec["parameters"].update(coarse=[7]), "no synthetic flows are made so"),
+        (lambda spec: spec["parameters"].update(rule="pure"), "its parameters are not those of its method"),
+        (lambda spec: spec.update(method="commuting"), "'commuting' is no method of this program"),
+        (lambda spec: spec["claim"].update(choice={"epsilon": 4, "pilot": "x"}), "commute costs ε = 8.6"),
+    ],
+)
+def test_flows_that_claim_less_than_they_cost(change: Change, sentence: str, run: Run, flows: Path) -> None:
+    describe(flows, change)
+    told = run("verify", "flows")
+    assert (told.code, sentence in told.out) == (1, True), told
+
+
+def test_flows_under_no_guarantee_need_no_words(run: Run, flows: Path) -> None:
+    describe(flows, lambda spec: spec.update(claim={"claim": "none", "reason": "seeded"}))
+    describe(flows, lambda spec: spec.pop("promise"))
+    told = run("verify", "flows")
+    assert (told.code, "Contradicts" in told.out) == (1, False)
+
+
+@pytest.mark.parametrize("old", ['"delta": 0.001', '"claim": "probabilistic-dp"'])
+def test_old_flows_are_held_to_their_rule(old: str, run: Run, people: Path) -> None:
+    shutil.copytree(OLD / "flows", people / "flows")
+    path = people / "flows" / "commute.json"
+    new = {'"delta": 0.001': '"delta": 1e-12', '"claim": "probabilistic-dp"': '"claim": "approximate-dp"'}[old]
+    assert path.read_text().count(old) == 1
+    path.write_text(path.read_text().replace(old, new))
+    assert run("verify", "flows").code == 1
+
+
+@pytest.mark.parametrize("key", ["drawn_from_data", "radius_km"])
+def test_a_huge_number_in_a_description_of_flows_is_one_sentence(key: str, run: Run, flows: Path) -> None:
+    describe(flows, lambda spec: (spec["parameters"] if key in spec["parameters"] else spec).update({key: HUGE}))
+    told = run("verify", "flows")
+    assert (told.code, f"{key} is 1000" in told.err, len(told.err) < 300) == (2, True, True)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        (",6\n", ",06\n", "the program writes '001,001,6"),
+        (",6\n", ",+6\n", "the program writes '001,001,6"),
+        (",6\n", ", 6\n", "the program writes '001,001,6"),
+        (",6\n", ",9223372036854775807\n", "more than 10,000,000 people go to one destination"),
+    ],
+)
+def test_counts_of_flows_that_no_flows_have(old: str, new: str, sentence: str, run: Run, people: Path) -> None:
+    shutil.copytree(OLD / "flows", people / "flows")
+    path = people / "flows" / "flows.csv"
+    assert path.read_text().count(old) == 1
+    path.write_text(path.read_text().replace(old, new))
+    told = run("verify", "flows")
+    assert (told.code, sentence in told.out) == (1, True)
+
+
+def test_flows_in_an_order_of_their_own(run: Run, flows: Path) -> None:
+    rows = (flows / "flows.csv").read_text().splitlines(keepends=True)
+    assert len(rows) > 2
+    (flows / "flows.csv").write_text("".join([rows[0], *rows[:0:-1]]))
+    told = run("verify", "flows")
+    assert (told.code, "the rows of flows.csv are not in the order of their labels" in told.out) == (1, True)

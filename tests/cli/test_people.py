@@ -100,7 +100,7 @@ def test_forty_rows_of_one_patient_are_no_class_of_ten_people(
     write(tmp_path, CROWD + PATIENT, more)
     said = publish(run, "release", "--method", "mondrian", "--k", "10", "--recoding", recoding)
     assert "People with several rows in the file: 1; one row of each was used." in said
-    assert "a person is whoever shares a patient; one row of each is published" in said
+    assert "a person is whoever has the same patient; one row of each is published" in said
     name = "data.csv" if recoding == "generalize" else "sensitive.csv"
     with (tmp_path / "release" / name).open(newline="") as file:
         lines = list(csv.DictReader(file))
@@ -135,3 +135,54 @@ def test_identifiers_reach_nothing_that_is_written(
     public = json.loads((tmp_path / "tree" / "release.json").read_text())["schema"]
     assert public["person"] == "patient"
     assert "patient" not in public["columns"]
+
+
+NAMELESS = [",0,A,positive", " ,1,B,positive", '"",2,A,positive']
+
+
+@pytest.mark.parametrize("more", ["", "rows_per_person = 3"], ids=["one row", "three rows"])
+@pytest.mark.parametrize("method", [("quad-tree", "--epsilon", "1"), ("mondrian", "--k", "10")], ids=lambda how: how[0])
+def test_rows_of_nobody_are_left_out_and_only_the_publisher_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run, more: str, method: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, CROWD + NAMELESS * 411, more)
+    said = publish(run, "release", "--method", *method)
+    assert "Rows without a patient in the file: 1,233; they were left out. This is for your eyes only." in said
+    told = json.loads(publish(run, "again", "--method", *method, "--json"))
+    assert told["rows_of_nobody"] == 1233
+    for path in tmp_path.rglob("release/*"):
+        assert b"1233" not in path.read_bytes()
+        assert b"nobody" not in path.read_bytes()
+    if method[0] == "mondrian":
+        assert "positive" not in (tmp_path / "release" / "data.csv").read_text()
+
+
+def test_a_second_person_without_an_identifier_is_not_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
+) -> None:
+    """Whoever has none is in no release, so that the files published are the same: here without noise, byte by byte."""
+    monkeypatch.chdir(tmp_path)
+    published = []
+    for name, rows in (("none", []), ("one", [",0,A,negative"]), ("two", [",0,A,negative", ",0,A,positive"])):
+        write(tmp_path, CROWD + rows)
+        publish(run, name, "--method", "mondrian", "--k", "5")
+        published.append((tmp_path / name / "data.csv").read_bytes())
+    assert published[0] == published[1] == published[2]
+
+
+def test_several_identifiers_need_one_that_is_the_person(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
+) -> None:
+    """Five rows of one patient are no class of five people because a second identifier is declared."""
+    monkeypatch.chdir(tmp_path)
+    rows = [f"P1,{number},0,A,positive" for number in range(5)]
+    (tmp_path / "visits.csv").write_text("\n".join(["patient,visit,age,town,test", *rows, ""]))
+    schema = SCHEMA.replace("[columns.age]", '[columns.visit]\nrole = "identifier"\n\n[columns.age]')
+    words = ("publish", "visits.csv", "--schema", "visits.toml", "--method", "mondrian", "--k", "5", "-o", "release")
+    (tmp_path / "visits.toml").write_text(schema.format(more=""))
+    refused = run(*words)
+    assert (refused.code, "'patient' and 'visit' are identifiers; name the one" in refused.err) == (2, True)
+    (tmp_path / "visits.toml").write_text(schema.format(more='person = "patient"'))
+    refused = run(*words)
+    assert (refused.code, refused.err.count("\n")) == (2, 1), "one person is no class of five"

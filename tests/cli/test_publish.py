@@ -271,8 +271,8 @@ def test_other_methods_leave_the_ledger_alone(publish: Run, ledger: Ledger) -> N
             ("--epsilon", "1", "--height", "3", "--k", "2"),
             "noisy does not take --k; it takes --epsilon, --height, --utility",
         ),
-        (("--epsilon", "0", "--height", "3"), "epsilon is 0; expected a number above 0 and at most 1,000,000"),
-        (("--epsilon", "inf", "--height", "3"), "epsilon is inf; expected a number above 0 and at most 1,000,000"),
+        (("--epsilon", "0", "--height", "3"), "epsilon is 0; expected a number from 1e-12 to 1,000,000"),
+        (("--epsilon", "inf", "--height", "3"), "epsilon is inf; expected a number from 1e-12 to 1,000,000"),
     ],
 )
 def test_wrong_options_of_private_methods_cost_nothing(

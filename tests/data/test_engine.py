@@ -32,7 +32,7 @@ class Listed:
     def __init__(self, rows: PolarsEngine) -> None:
         self.where = rows.where
         self.one_each = None
-        self.repeated = 0
+        self.repeated = self.unowned = 0
         self.codes = rows.codes.to_dicts()
         self.kept = rows.kept
         self.asked: list[str] = []

@@ -15,11 +15,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.data import Table, read
+from sfumato.data import Table, engine, read
 from sfumato.data.people import keep_rows_of_people
 from sfumato.errors import DataError, ParameterError, SchemaError
 from sfumato.measures.workloads.holdout import hold_out
-from sfumato.methods import MST, Dirichlet, LocalNoise, Mondrian, QuadTree
+from sfumato.methods import METHODS, MST, Dirichlet, LocalNoise, Mondrian, QuadTree
 from sfumato.privacy.loss import Concentrated, Pure
 from sfumato.schema import Schema
 
@@ -68,18 +68,73 @@ def test_one_row_of_each_person_is_among_those_used(visits: Visits, limit: int) 
     table, first = table_of(visits, limit), table_of(visits)
     assert cells(table.people) == cells(first)
     assert first.people is first
-    assert first.n == len({person or None for person, *_ in visits})
+    assert first.n == len({person for person, *_ in visits if person})
     again = pickle.loads(pickle.dumps(table.without_rows()))
     assert cells(again.people) == cells(first)
 
 
-def test_rows_without_a_person_are_one_persons() -> None:
-    assert table_of([(None, 1, "no"), ("", 2, "no"), (" ", 3, "yes"), ("a", 4, "no")]).n == 2
+@given(VISITS, st.integers(0, 9), st.sampled_from(["no", "yes"]), st.integers(1, 3))
+def test_somebody_without_an_identifier_changes_nothing(visits: Visits, age: int, ill: str, limit: int) -> None:
+    table = table_of(visits, limit)
+    for spelling in (None, "", " "):
+        more = table_of([*visits, (spelling, age, ill)], limit)
+        assert cells(more) == cells(table)
+        assert more.unowned == table.unowned + 1
+
+
+@pytest.mark.parametrize("instead", ["nobody", None], ids=["one person", "a person each"])
+def test_twins_that_count_rows_of_nobody_are_found(monkeypatch: pytest.MonkeyPatch, instead: str | None) -> None:
+    """Taken as one person's, a second such row can take the place of the first; as one each, both are used."""
+    named = engine.as_names
+
+    def name_all(*what: Any) -> pl.Series:
+        names = named(*what)
+        return names.fill_null(instead) if instead else pl.Series([name or str(n) for n, name in enumerate(names)])
+
+    monkeypatch.setattr(engine, "as_names", name_all)
+    alone: list[Visits] = [[(None, 0, "no")], [(None, 0, "yes")]]
+    changes = [set(cells(table_of(one)).items()) ^ set(cells(table_of(alone[0] + alone[1])).items()) for one in alone]
+    assert max(map(len, changes)) == (2 if instead else 1)
+
+
+def test_what_means_missing_is_nobodys_name() -> None:
+    schema = schema_of(missing=["-9.0", "unknown"])
+    ids = {"patient": [-9, "unknown", "", " ", None, "a"], "age": [1] * 6, "ill": ["no"] * 6}
+    for source in (ids, pl.DataFrame({**ids, "patient": [*map(str, ids["patient"][:4]), None, "a"]})):
+        assert (read(source, schema).n, read(source, schema).unowned) == (1, 5)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("7", "7.0", True),
+        ("7", "+7", True),
+        ("7", "7e0", True),
+        ("7", "0.7E1", True),
+        ("0", "-0.00", True),
+        ("700", "7e2", True),
+        (".5", "5e-1", True),
+        ("-7", "-7.", True),
+        ("x", " x\u00a0", True),
+        ("\u00e9", "e\u0301", True),
+        ("7", "07", False),
+        ("7", "-7", False),
+        ("7", "7.5", False),
+        ("a7", "A7", False),
+        ("12345678901234567890", "12345678901234567891", False),
+        ("1e999999999", "1e999999998", False),
+        ("1e9999999999", "1e99999999999", False),
+        ("\u0663", "3", False),
+    ],
+)
+def test_spellings_of_one_identifier(one: str, other: str, same: bool) -> None:
+    assert table_of([(one, 1, "no"), (other, 2, "no")]).n == (1 if same else 2)
 
 
 def test_how_many_people_had_several_rows() -> None:
     visits: Visits = [("a", 1, "no"), ("a", 2, "no"), ("b", 1, "no"), (None, 2, "yes"), ("", 3, "no")]
-    assert (table_of(visits).repeated, table_of(visits, 3).repeated) == (2, 2)
+    assert (table_of(visits).repeated, table_of(visits, 3).repeated) == (1, 1)
+    assert (table_of(visits).unowned, table_of(visits, 3).unowned) == (2, 2)
 
 
 def test_the_choice_is_not_always_the_first_row_nor_the_same_place() -> None:
@@ -137,10 +192,13 @@ def test_what_says_who_is_a_person_is_checked(more: dict[str, Any], expected: st
 
 def test_several_identifiers_need_one_that_is_the_person() -> None:
     columns = {**COLUMNS, "name": {"role": "identifier"}}
-    assert Schema.parse({"columns": columns}).person_column is None
     assert Schema.parse({"columns": columns, "person": "name"}).person_column == "name"
+    for more in ({}, {"rows_per_person": 2}):
+        with pytest.raises(SchemaError, match="'patient' and 'name' are identifiers; name the one that says whose"):
+            Schema.parse({"columns": columns, **more})
+    nobody = {name: spec for name, spec in COLUMNS.items() if name != "patient"}
     with pytest.raises(SchemaError, match="nothing says whose a row is"):
-        Schema.parse({"columns": columns, "rows_per_person": 2})
+        Schema.parse({"columns": nobody, "rows_per_person": 2})
     chosen = Schema.parse({"columns": columns, "person": "name", "rows_per_person": 2})
     assert Schema.parse(chosen.spec()) == chosen
     assert Schema.parse(chosen.public().spec()).rows_per_person == 2
@@ -169,21 +227,29 @@ def test_claims_say_who_is_a_person() -> None:
     visits: Visits = [(str(number // 2), number % 10, "yes" if number % 3 else "no") for number in range(60)]
     one, five = table_of(visits), table_of(visits, 5)
     assert (
-        "a person is whoever shares a patient; at most one row of each is used"
+        "a person is whoever has the same patient; at most one row of each is used"
         in QuadTree(epsilon=1).publish(one).claim.assumptions
     )
     said = QuadTree(epsilon=1).publish(five).claim.assumptions
-    assert said[0] == "a person is whoever shares a patient; at most 5 rows of each are used"
+    assert said[0] == "a person is whoever has the same patient; at most 5 rows of each are used"
     assert not any("every person has at most one row" in line for line in said)
     for table in (one, five):
         release = Mondrian(k=2).publish(table)
         assert release.rows == 30
-        assert "a person is whoever shares a patient; one row of each is published" in release.claim.assumptions
+        assert "a person is whoever has the same patient; one row of each is published" in release.claim.assumptions
     for method in (Dirichlet(epsilon=1), LocalNoise(epsilon=1)):
         assert any("at most one row of each is used" in line for line in method.publish(one).claim.assumptions)
         with pytest.raises(ParameterError, match="rows_per_person is 5, but"):
             method.publish(five)
         assert not list(type(method).grid(five))
+
+
+def test_claims_without_noise_say_that_rows_are_taken_for_people_where_nothing_tells() -> None:
+    columns = {name: spec for name, spec in COLUMNS.items() if name != "patient"}
+    rows = {"age": [1, 1, 2, 2], "ill": ["no", "yes"] * 2}
+    release = Mondrian(k=2).publish(read(rows, {"columns": columns}))
+    assert release.claim.assumptions[-1] == "every person has at most one row"
+    assert not METHODS["original"]().publish(read(rows, {"columns": columns})).claim.promises
 
 
 def test_a_part_of_a_table_knows_its_people() -> None:

@@ -180,3 +180,18 @@ def test_digits_with_leading_zeros_are_names() -> None:
     axis = propose(frame, "ill", quasi=("code",)).quasi[0]
     assert axis.kind == "categorical"
     assert axis.labels == ["01049", "10115", "99084"]
+
+
+@pytest.mark.parametrize(
+    ("values", "order"),
+    [
+        (["10", "2", "1", "N", "12"], ["1", "2", "10", "12", "N"]),
+        (["R10", "R2", "R1"], ["R1", "R2", "R10"]),
+        (["65+", "5-9", "10-14", "0-4"], ["0-4", "5-9", "10-14", "65+"]),
+        (["b", "a", "B"], ["B", "a", "b"]),
+    ],
+)
+def test_categories_with_numbers_in_them_are_ordered_by_these(values: list[str], order: list[str]) -> None:
+    """Neighbours are put into one group, so that 10 should not stand between 1 and 2."""
+    frame = pl.DataFrame({"q": values, "ill": ["no", "yes", *["no"] * (len(values) - 2)]})
+    assert propose(frame, "ill", quasi=("q",)).quasi[0].labels == order

@@ -9,7 +9,9 @@ import polars as pl
 import pytest
 
 from sfumato.data import read
+from sfumato.data.places import Places
 from sfumato.errors import DataError
+from sfumato.release import read_published
 from sfumato.schema import Schema
 
 SPEC: dict[str, Any] = {
@@ -164,7 +166,12 @@ def test_what_is_not_a_file(tmp_path: Path) -> None:
 
 def test_a_row_with_too_many_fields(tmp_path: Path) -> None:
     message = file_refusal(tmp_path, csv_text([GOOD[0], (*GOOD[1], "more"), GOOD[2]]))
-    assert message.startswith(": cannot be read as a table")
+    assert message == ", row 2: 5 fields where the header has 4"
+
+
+def test_a_quotation_mark_that_is_not_closed(tmp_path: Path) -> None:
+    message = file_refusal(tmp_path, csv_text(with_value(-1, -1, '"no')))
+    assert message == ": a quotation mark opens a cell and is not closed, or stands inside one"
 
 
 def test_a_row_with_too_few_fields(tmp_path: Path) -> None:
@@ -214,3 +221,30 @@ def test_an_empty_line_before_the_header_is_not_an_empty_file(tmp_path: Path) ->
     except DataError as error:
         message = str(error)
     assert "the file is empty" not in message
+
+
+BEYOND = [
+    pl.Series([0, 2**31 - 1], dtype=pl.Int32).cast(pl.Date),
+    pl.Series([0, -(2**63)]).cast(pl.Datetime("us")),
+    pl.Series([0, 2**63 - 1]).cast(pl.Datetime("ms", "Europe/Paris")),
+]
+
+
+@pytest.mark.parametrize("dates", BEYOND, ids=lambda dates: str(dates.dtype))
+def test_dates_that_no_calendar_has_are_refused_in_a_sentence(tmp_path: Path, dates: pl.Series) -> None:
+    """They ended the program with a traceback."""
+    number = str(dates.to_physical()[1])
+    columns = {**SPEC["columns"], "town": {**SPEC["columns"]["town"], "off_schema": "a"}}
+    spec = {"columns": {name: columns[name] for name in ("town", "ill")}}
+    kept = pl.DataFrame({"town": ["a", "b"], "ill": ["no", "yes"]})
+    strict = Schema.parse({"columns": {**spec["columns"], "town": SPEC["columns"]["town"]}})
+    kept.with_columns(town=dates).reverse().write_parquet(tmp_path / "people.parquet")
+    path = tmp_path / "people.parquet"
+    assert f"row 1, column 'town': '{number}' is not one of 'a', 'b'" in refusal(path, strict)
+    assert read(path, spec).n == 2
+    with pytest.raises(DataError, match=f"row 1, column 'town': '{number}' is neither"):
+        read_published(path, strict)
+    for column in ("latitude", "longitude"):
+        places = pl.DataFrame({"id": ["a", "b"], "latitude": [1.0, 2.0], "longitude": [1.0, 2.0]})
+        with pytest.raises(DataError, match=f"{column} is '{number}'; expected degrees"):
+            Places.read(places.with_columns(dates.reverse().alias(column)))

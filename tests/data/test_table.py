@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -75,6 +76,56 @@ def test_the_fingerprint_tells_tables_apart(case: TableCase) -> None:
     assert read(case.frame, renamed).fingerprint != case.table.fingerprint
     assert case.table.without_rows().fingerprint == case.table.fingerprint
     assert case.table.without_rows().rows is None
+
+
+AXES: dict[str, dict[str, Any]] = {
+    "age": {"role": "quasi", "kind": "numeric", "min": 0, "max": 9, "nullable": True},
+    "town": {"role": "quasi", "kind": "categorical", "values": ["a", "b"]},
+    "ill": {"role": "sensitive", "kind": "categorical", "values": ["no", "yes"], "nullable": True},
+}
+ROWS = {"age": [0, 5, None, 5], "town": ["a", "b", "b", "b"], "ill": ["no", None, "yes", "no"]}
+
+
+def digest(rows: dict[str, list[Any]] = ROWS, **changed: dict[str, Any]) -> str:
+    columns = {name: {**AXES[name], **changed.get(name, {})} for name in {**changed, **AXES}}
+    return read(rows, {"name": "-".join(["table", *changed]), "columns": columns}).digest
+
+
+def test_the_digest_knows_the_same_rows_however_they_are_declared() -> None:
+    expected = digest()
+    assert digest(town={}, age={}) == expected
+    assert digest(age={"min": -1, "max": 120}) == digest(age={"step": 0.5}) == expected
+    assert digest(town={"values": ["z", "b", "a"]}) == expected
+    assert digest(town={"values": ["b", "a"], "nullable": True}, ill={"values": ["yes", "maybe", "no"]}) == expected
+    assert digest(town={"role": "sensitive"}, ill={"role": "quasi"}) == expected
+    taxonomy = {"values": None, "taxonomy": {"north": ["b"], "south": ["a", "c"]}}
+    columns = {**AXES, "town": {key: value for key, value in {**AXES["town"], **taxonomy}.items() if value}}
+    assert read(ROWS, {"columns": columns}).digest == expected
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        {**ROWS, "age": [0, 5, None, 6]},
+        {**ROWS, "age": [5, 0, None, 5]},
+        {**ROWS, "age": [0, 5, 5, 5]},
+        {**ROWS, "ill": ["no", "yes", "yes", "no"]},
+        {name: values * 2 for name, values in ROWS.items()},
+        {name: values[1:] for name, values in ROWS.items()},
+        {name: [] for name in ROWS},
+    ],
+)
+def test_the_digest_tells_other_rows_apart(rows: dict[str, list[Any]]) -> None:
+    assert digest(rows) != digest()
+
+
+def test_columns_do_not_stand_in_for_each_other() -> None:
+    both = {"role": "quasi", "kind": "numeric", "min": 0, "max": 9}
+    columns = {"p": both, "q": both, "ill": AXES["ill"]}
+    one, other = (read({"p": p, "q": q, "ill": ["no"]}, {"columns": columns}) for p, q in (([1], [2]), ([2], [1])))
+    assert one.digest != other.digest
+    swapped = {"columns": {"r": both, "q": both, "ill": AXES["ill"]}}
+    assert read({"r": [1], "q": [2], "ill": ["no"]}, swapped).digest != one.digest
 
 
 def test_missing_values_are_a_leaf_of_their_own() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -16,13 +17,17 @@ from sfumato.measures.workloads import WORKLOADS
 from sfumato.methods import Original
 from strategies import AxisCase, SchemaCase, TableCase
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 
 @pytest.mark.parametrize("entry", MEASURES.values(), ids=MEASURES)
 def test_every_measure_says_what_it_means(entry: Measure) -> None:
     assert MEASURES[entry.name] is entry
     assert entry.direction in ("lower", "higher", "none")
     assert entry.family in ("privacy", "utility", "shape")
-    assert (entry.direction == "none") == (entry.family == "shape")
+    assert entry.direction == "none" or entry.family != "shape"
+    assert entry.direction != "none" or entry.family != "privacy"
     assert entry.unit
     assert entry.title[0].isupper()
     assert entry.sentence[0].isupper()
@@ -37,13 +42,18 @@ def test_privacy_is_attacked_and_utility_is_worked_with() -> None:
     assert {entry.family for workload in WORKLOADS for entry in workload.measures} == {"utility", "shape"}
 
 
+def present_in(measures: Iterable[Measure]) -> set[str]:
+    """The measures that every release has."""
+    return {entry.name for entry in measures if not entry.optional}
+
+
 @settings(max_examples=40)
 @given(releases(most_rows=12))
 def test_every_value_stays_in_the_range_of_its_measure(case: ReleaseCase) -> None:
     for source in (*ATTACKS, *WORKLOADS):
-        assert set(source.run(case.case.table, case.release)) == {entry.name for entry in source.measures}
+        assert present_in(source.measures) <= set(source.run(case.case.table, case.release))
     values = measure(case.case.table, case.release)
-    assert set(values) == set(MEASURES)
+    assert present_in(MEASURES.values()) <= set(values) <= set(MEASURES)
     for name, found in values.items():
         assert found.measure is MEASURES[name]
         assert math.isfinite(found.value), name
@@ -66,6 +76,6 @@ def test_a_release_of_another_table_is_refused() -> None:
 
 
 def test_a_measurement_reads_as_a_number_with_its_unit() -> None:
-    assert str(Measurement(measure=MEASURES["p_loss"], value=0.12345678)) == "0.1235 nats"
+    assert str(Measurement(measure=MEASURES["p_loss"], value=0.12345678)) == "0.1235 of at most 0.693"
     spread = Measurement(measure=MEASURES["p_loss"], value=0.5, interval=(0.25, 0.75))
-    assert str(spread) == "0.5 [0.25, 0.75] nats"
+    assert str(spread) == "0.5 [0.25, 0.75] of at most 0.693"

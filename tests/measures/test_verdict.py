@@ -36,7 +36,8 @@ def judge(name: str, value: float, references: References) -> Verdict:
 
 
 def test_these_measures_tell_good_from_bad() -> None:
-    assert set(JUDGED) == {"p_loss", "guessed_right", "breach", "smallest_class", "u_loss", "query_error", "ncp"}
+    privacy = {"disclosure", "disclosure_added", "p_loss", "guessed_right", "breach", "smallest_class"}
+    assert set(JUDGED) == privacy | {"u_loss", "query_error", "ncp"}
 
 
 @pytest.mark.parametrize("name", JUDGED)
@@ -57,7 +58,7 @@ def test_the_best_value_is_good_and_a_terrible_one_is_poor(name: str, found: Ref
 
 def test_a_verdict_holds_its_measure_value_and_sentence() -> None:
     """Of four equally common values, one that becomes certain costs ln 2 + 3/8 ln 3 − 5/8 ln 5 + ... = 0.380."""
-    ends = {"u_loss": 0.04, "query_error": 0.8}
+    ends = {"u_loss": 0.04, "query_error": 0.8, "query_selectivity": 0.043}
     found = References(overall=np.full(4, 7), original={"breach": 1.5}, suppressed=ends)
     whole = math.log(1 / 0.625) / 2 + (0.25 * math.log(0.25 / 0.625) + 0.75 * math.log(2)) / 2
     judged = judge("p_loss", whole / 4, found)
@@ -70,7 +71,10 @@ def test_a_verdict_holds_its_measure_value_and_sentence() -> None:
     assert "those of 1,234 people or more" in judge("smallest_class", 1234, found).sentence
     assert "loses 0.0400; this release loses 50% of that" in judge("u_loss", 0.02, found).sentence
     error = judge("query_error", 0.125, found).sentence
-    assert "off by 12.5%; with everything suppressed it would be off by 80%" in error
+    assert (
+        "A typical count, of 4.3% of people, is off by 12.5%; with everything suppressed it would be off by 80%"
+        in error
+    )
     assert judge("ncp", 0, found).sentence == "Quasi-identifiers are published exactly."
     assert "spans 30.0% of its attribute's range" in judge("ncp", 0.3, found).sentence
     assert MEASURES["classes"].verdict(3, found) is None

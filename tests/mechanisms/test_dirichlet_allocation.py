@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from mechanisms.dirichlet_oracle import compositions, kept_below
 from sfumato.mechanisms.dirichlet.calibration import _exact_scale
 from sfumato.mechanisms.dirichlet.disclosure import (
     SINGLE,
@@ -22,6 +21,9 @@ from sfumato.mechanisms.dirichlet.disclosure import (
     threshold,
 )
 from sfumato.mechanisms.dirichlet.tails import tail
+from sfumato.reproduce.machanavajjhala2008.enumeration import compositions
+
+from .dirichlet_oracle import kept_below
 
 Tails = list[tuple[int, list[float]]]
 NOT_FOUND = 1.02

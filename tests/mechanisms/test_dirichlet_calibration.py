@@ -10,12 +10,13 @@ from itertools import product
 import numpy as np
 import pytest
 
-from mechanisms.dirichlet_oracle import Exchangeable, exact_tail, growth_of, partitions
 from sfumato.mechanisms.dirichlet import UNIT, Calibration, PriorShape, Promise, promised_epsilon
 from sfumato.mechanisms.dirichlet.calibration import Rule, pure_alpha
 from sfumato.mechanisms.dirichlet.disclosure import Levels, Limit, disclosure_bound
+from sfumato.reproduce.machanavajjhala2008.enumeration import growth_of
+from sfumato.reproduce.machanavajjhala2008.exchangeable import Exchangeable, partitions, shrunk_epsilon
 
-from .dirichlet_oracle import shrunk_epsilon
+from .dirichlet_oracle import exact_tail
 
 DOMAIN = 120_690
 PEOPLE = (1, 2, 3, 5, 8, 10, 15, 30, 60, 120, 200)

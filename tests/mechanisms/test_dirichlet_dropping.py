@@ -11,12 +11,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from mechanisms.dirichlet_oracle import Exchangeable, Mechanism, growth_of, pairs_by_row, partitions
 from sfumato.errors import UnsatisfiableError
 from sfumato.mechanisms.dirichlet import UNIT, Calibration, PriorShape, Promise
 from sfumato.mechanisms.dirichlet.calibration import Rule, pure_alpha
-
-from .dirichlet_oracle import shrunk_epsilon
+from sfumato.reproduce.machanavajjhala2008.enumeration import Mechanism, growth_of, pairs_by_row
+from sfumato.reproduce.machanavajjhala2008.exchangeable import Exchangeable, partitions, shrunk_epsilon
 
 COUNTEREXAMPLES = [
     ("reference", 8, 1_000, 1.5, 0.01, 0.003, 0.0261),

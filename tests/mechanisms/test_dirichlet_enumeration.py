@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mechanisms.dirichlet_oracle import VIEWS, Laws, Mechanism, growth_of, pairs_by_row
 from sfumato.errors import UnsatisfiableError
 from sfumato.mechanisms.dirichlet import UNIT, Calibration, PriorShape, Promise, promised_epsilon
 from sfumato.mechanisms.dirichlet.calibration import Rule, pure_alpha
 from sfumato.mechanisms.dirichlet.disclosure import Levels, Limit, disclosure_bound
+from sfumato.reproduce.machanavajjhala2008.enumeration import VIEWS, Laws, Mechanism, growth_of, pairs_by_row
 
 ROUNDING = 1 + 1e-12
 SIZES = [(1, 2), (1, 4), (2, 2), (2, 3), (3, 2), (3, 4), (4, 3)]

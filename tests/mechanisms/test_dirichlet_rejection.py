@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mechanisms.dirichlet_oracle import Counts, Mechanism, compositions, growth_of, neighbours
 from sfumato.mechanisms.dirichlet.rejection import Thresholds, is_good
 from sfumato.mechanisms.dirichlet.urn import People
+from sfumato.reproduce.machanavajjhala2008.enumeration import Counts, Mechanism, compositions, growth_of, neighbours
 
 
 def judged(mechanism: Mechanism, data: Counts, output: Counts, epsilon: float) -> bool:

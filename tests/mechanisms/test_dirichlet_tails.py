@@ -14,10 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import betabinom
 
-from mechanisms.dirichlet_oracle import exact_tail, rising
 from sfumato.mechanisms.dirichlet import tails
 from sfumato.mechanisms.dirichlet.calibration import pure_alpha
 from sfumato.mechanisms.dirichlet.tails import tail
+from sfumato.reproduce.machanavajjhala2008.enumeration import rising
+
+from .dirichlet_oracle import exact_tail
 
 SMALLEST = 2.0**-1022
 ROUNDING = 3e-9

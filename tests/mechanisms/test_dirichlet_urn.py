@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from mechanisms.dirichlet_oracle import Counts, Mechanism
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.dirichlet import UNIT, Segments, Urn
 from sfumato.mechanisms.dirichlet import urn as urn_module
 from sfumato.mechanisms.dirichlet.urn import Content, pick
 from sfumato.mechanisms.noise import SimulatedSource, Source
+from sfumato.reproduce.machanavajjhala2008.enumeration import Counts, Mechanism
 
 FALSE_FAILURE = 1e-6
 NO_COINS = np.zeros(1, dtype=np.uint64)

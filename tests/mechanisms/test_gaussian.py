@@ -38,6 +38,14 @@ def test_acceptance_is_known_to_the_last_word(variance: Fraction) -> None:
             assert law.floor(y, 3) == decayed(exponent(y, variance), 64 * 3)
 
 
+@pytest.mark.parametrize("variance", [Fraction(1, 10**4), Fraction(1, 10**7), Fraction(1, 10**30)])
+def test_noise_of_any_smallness_is_drawn(variance: Fraction) -> None:
+    """Where e^(−x) is beyond the smallest decimal number, its digits used to be asked for without end."""
+    law = Acceptance(variance)
+    assert [law.floor(y, words) for y in (1, 9, 10**6) for words in (1, 2)] == [0] * 6
+    assert not draw_gaussian(variance, 2_000, SimulatedSource(1)).any()
+
+
 @pytest.mark.parametrize("variance", VARIANCES)
 def test_accepted_proposals_are_gaussian(variance: Fraction) -> None:
     """Laplace(t) times acceptance is the same multiple of e^(−y²/2σ²) for every y."""

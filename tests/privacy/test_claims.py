@@ -100,19 +100,19 @@ def test_a_requirement_that_is_not_a_table_is_refused() -> None:
             PURE,
             "0.5-differential privacy",
             "whether any one person is in the table changes the probability of every output by a factor of at most "
-            "e^0.5 (0.5-differential privacy)",
+            "1.65 (0.5-differential privacy)",
         ),
         (
             PureDP(epsilon=1, neighbours="replace-one"),
             "1-differential privacy",
-            "any one person's row changes the probability of every output by a factor of at most e^1 "
+            "any one person's row changes the probability of every output by a factor of at most 2.72 "
             "(1-differential privacy)",
         ),
         (
             APPROXIMATE,
             "(2, 1e-09)-differential privacy",
             "whether any one person is in the table changes the probability of every output by a factor of at most "
-            "e^2, but for a probability of 1e-09 ((2, 1e-09)-differential privacy)",
+            "7.39, but for a probability of 1e-09 ((2, 1e-09)-differential privacy)",
         ),
     ],
 )
@@ -245,7 +245,7 @@ def test_a_claim_protects_only_what_its_kind_can(claim: Differential, neighbours
 def test_a_choice_on_a_pilot_is_part_of_what_is_promised() -> None:
     both = PURE.chosen(Choice(epsilon=0.1, pilot="p"))
     assert (both.epsilon, both.cost) == (0.6, Approximate(Fraction(6, 10), Fraction(0)))
-    assert "e^0.6" in both.sentence()
+    assert "1.83 (0.6-" in both.sentence()
     assert "choice of its setting, which cost 0.1 of it" in both.sentence()
     classes = SYNTACTIC.chosen(Choice(epsilon=0.1, pilot="p"))
     assert classes.cost is None
@@ -260,3 +260,28 @@ def test_a_choice_on_the_rows_is_a_claim_of_its_own_kind_that_says_so_first() ->
     assert (claim.kind, claim.cost, claim.noise, claim.neighbours) == ("conditional", PURE.cost, "counts", "add-remove")
     assert not isinstance(claim, Differential)
     assert str(claim) == "0.5-differential privacy, choosing its setting is not covered"
+
+
+def test_a_claim_without_requirements_is_none() -> None:
+    with pytest.raises(ReleaseError, match="has no requirements"):
+        parse_claim(SYNTACTIC.spec() | {"requirements": []})
+
+
+def test_a_condition_on_a_condition_is_refused() -> None:
+    claim = Conditional(given=Conditional(given=PURE, looked="a frontier"), looked="a frontier")
+    with pytest.raises(ReleaseError, match="conditional twice"):
+        parse_claim(claim.spec())
+
+
+@pytest.mark.parametrize("claim", [SYNTACTIC, PURE], ids=str)
+@pytest.mark.parametrize("assumptions", [[5], "every person has one row", None, [None]], ids=str)
+def test_assumptions_are_a_list_of_sentences(claim: Claim, assumptions: Any) -> None:
+    with pytest.raises(ReleaseError, match="expected a list of sentences"):
+        parse_claim(claim.spec() | {"assumptions": assumptions})
+
+
+@pytest.mark.parametrize("claim", [SYNTACTIC, PURE, Conditional(given=PURE, looked="a frontier")], ids=str)
+def test_a_bare_claim_takes_for_granted_what_its_kind_does(claim: Claim) -> None:
+    assert claim.assuming("more").bare().assumptions == claim.needed
+    assert claim.under(("one",)).assumptions == ("one",)
+    assert claim.under(("one",)).cost == claim.cost

@@ -23,12 +23,12 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 import sfumato
 from sfumato.errors import BudgetError, LedgerError, ParameterError
 from sfumato.privacy import ledger_file
-from sfumato.privacy.ledger import Account, Ledger, default_path, format_loss
+from sfumato.privacy.ledger import BY_ROW, Account, Ledger, default_path, format_loss
 from sfumato.privacy.ledger_file import APPLICATION, FORMAT, TABLES
 from sfumato.privacy.loss import Approximate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 PUBLISHERS = 50
 TRIES = 3
@@ -163,15 +163,22 @@ def test_amounts_out_of_range_are_refused(ledger: Ledger, epsilon: float, delta:
     assert not ledger.path.exists()
 
 
-@pytest.mark.parametrize("name", ["", " ", "\ud800", "a\x00b", "to\u200bwn", "t\u043ewn"])
+INVISIBLE = [f"town{letter}" for letter in "\u3164\uffa0\u115f\u1160\u2800\ufe0f\u034f"]
+PHONETIC = ["ᴛᴏᴡɴ", "tᴏwn", "ꓔꓳꓪꓠ", "tɔwn", "ᎢᎾᎳᏁ"]
+"""Letters of phoneticians, and of scripts that look Latin."""
+
+
+@pytest.mark.parametrize("name", ["", " ", "\ud800", "a\x00b", "to\u200bwn", "t\u043ewn", *INVISIBLE, *PHONETIC])
 def test_odd_names_are_refused(ledger: Ledger, name: str) -> None:
     for act in (lambda: reserve(ledger, "a", data_set=name), lambda: ledger.cap(name, 1), lambda: ledger.uncap(name)):
-        with pytest.raises(ParameterError, match=r"is not the name of a data set|mixes Cyrillic and Latin letters"):
+        with pytest.raises(ParameterError, match=r"is not the name of a data set|mixes Cyrillic and Latin|passes for"):
             act()
 
 
 def test_any_text_names_a_data_set_and_a_folder(ledger: Ledger) -> None:
-    for number, name in enumerate(["a'b", "a", "é", "; DROP TABLE entries", "город", "人々"]):
+    for number, name in enumerate(
+        ["a'b", "a", "é", "; DROP TABLE entries", "город", "人々", "東京 census", "Łódź", "straße"]
+    ):
         ledger.reserve(data_set=name, release=str(number), epsilon=1, method="m", folder="\udcff")
         assert ledger.spent(name) == spend(1)
     assert {entry.folder for entry in ledger.entries()} == {r"\udcff"}
@@ -192,6 +199,8 @@ def test_one_name_has_one_spelling(ledger: Ledger, same: str) -> None:
         ("town", "Town"),
         ("town", "tówn"),
         ("town", "t0wn"),
+        ("town", "t०wn"),
+        ("town", "tøwn"),
         ("a b", "a_b"),
         ("a b", "A-B"),
         ("all", "a1l"),
@@ -225,26 +234,159 @@ def test_a_cap_bounds_rows_and_sensitive_values_together(ledger: Ledger) -> None
     assert [entry.neighbours for entry in ledger.entries("town")] == ["replace-sensitive", "add-remove"]
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "sentence"),
+    [
+        ({"hides": "ill"}, {"hides": "sex"}, "a release before hides 'ill', which this one would publish as it is"),
+        ({"person": "id"}, {"person": BY_ROW}, "a person is whoever shares 'id' in releases before, and a row in this"),
+        ({"person": BY_ROW}, {"person": "id"}, "a person is a row in releases before, and whoever shares 'id'"),
+        ({"person": "id"}, {"person": "name"}, "a person is whoever shares 'id' in releases before"),
+    ],
+)
+def test_what_does_not_add_up_is_not_added(
+    ledger: Ledger, first: dict[str, str], second: dict[str, str], sentence: str
+) -> None:
+    ledger.reserve(data_set="town", release="a", epsilon=1, **first)
+    ledger.check("town", 1, **first)
+    ledger.check("town", 1)
+    for act in (
+        lambda: ledger.check("town", 1, **second),
+        lambda: ledger.reserve(data_set="town", release="b", epsilon=1, **second),
+    ):
+        with pytest.raises(BudgetError, match=sentence):
+            act()
+    assert ledger.spent("town") == spend(1)
+
+
+def test_the_mark_lies_beside_the_file_and_not_beside_a_link(ledger: Ledger) -> None:
+    """A cap was passed by publishing through a link and restoring an older copy of what it leads to."""
+    ledger.cap("town", 1)
+    before = ledger.path.read_bytes()
+    (ledger.path.parent / "elsewhere").mkdir()
+    link = ledger.path.parent / "elsewhere" / "link.sqlite"
+    link.symlink_to(ledger.path)
+    reserve(Ledger(link), "a", 1, data_set="town")
+    assert not link.with_name("link.sqlite.mark").exists()
+    ledger.path.write_bytes(before)
+    for one in (ledger, Ledger(link)):
+        with pytest.raises(LedgerError, match="this ledger has 1 of the 2 writes"):
+            reserve(one, "b", 1, data_set="town")
+
+
+def put(ledger: Ledger, content: bytes | None) -> None:
+    """Replace the file as somebody would who copies another one over it."""
+    ledger.path.unlink(missing_ok=True)
+    if content is not None:
+        ledger.path.write_bytes(content)
+
+
 def test_a_ledger_that_is_gone_is_missed(ledger: Ledger) -> None:
     reserve(ledger, "a")
     saved = ledger.path.read_bytes()
     reserve(ledger, "b")
-    for content, now in ((None, "is gone"), (b"", "has 0"), (saved, "has 1")):
-        ledger.path.unlink()
-        if content is not None:
-            ledger.path.write_bytes(content)
+    for content, now in ((None, "is gone, with"), (b"", "has 0 of"), (saved, "has 1 of")):
+        put(ledger, content)
         for act in (lambda: reserve(ledger, "c"), ledger.entries, lambda: ledger.cap("people", 1)):
-            with pytest.raises(LedgerError, match=f"this ledger had 2 entries and {now}; restore it from a backup"):
+            with pytest.raises(LedgerError, match=f"this ledger {now} the 2 writes that its mark counts; restore it"):
                 act()
-        ledger.path.touch()
     ledger.path.with_name("ledger.sqlite.mark").unlink()
     assert len(ledger.entries()) == 1
 
 
-def test_a_ledger_with_caps_alone_may_go(ledger: Ledger) -> None:
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda ledger: ledger.cap("people", 1.5),
+        lambda ledger: ledger.note_look("people", "a frontier", "rows"),
+        lambda ledger: ledger.settle("a"),
+        lambda ledger: ledger.uncap("town"),
+    ],
+    ids=["cap", "look", "settle", "uncap"],
+)
+def test_an_older_copy_with_as_many_entries_is_missed(write: Callable[[Ledger], None], ledger: Ledger) -> None:
+    """It used to take back a cap, or what had been seen of the rows, because the number of entries was the same."""
+    reserve(ledger, "a")
+    ledger.cap("town", 1)
+    older = ledger.path.read_bytes()
+    write(ledger)
+    newer = ledger.path.read_bytes()
+    put(ledger, older)
+    for act in (lambda: reserve(ledger, "b"), lambda: ledger.looked("people", "rows")):
+        with pytest.raises(LedgerError, match="this ledger has 2 of the 3 writes that its mark counts"):
+            act()
+    put(ledger, newer)
+    reserve(ledger, "b", 0.25)
+
+
+def test_a_ledger_with_a_cap_or_a_look_alone_is_missed(ledger: Ledger) -> None:
     ledger.cap("people", 1)
     ledger.path.unlink()
-    assert ledger.entries() == []
+    with pytest.raises(LedgerError, match="this ledger is gone, with the 1 writes"):
+        reserve(ledger, "a", 5)
+
+
+def test_a_mark_that_lags_behind_is_no_fault_and_does_not_go_back(ledger: Ledger) -> None:
+    """A kill between the two, or a slower process that writes the mark last."""
+    reserve(ledger, "a")
+    behind = ledger._file.mark.read_bytes()
+    reserve(ledger, "b")
+    now = ledger._file.mark.read_bytes()
+    ledger._file._write_mark(ledger_file.Mark(1, 1))
+    assert ledger._file.mark.read_bytes() == now
+    ledger._file.mark.write_bytes(behind)
+    assert len(ledger.entries()) == 2
+    ledger.settle("a")
+    assert ledger._file.mark.read_text().split() == ["2", "3"]
+
+
+def test_the_mark_of_the_second_format_counts_entries(ledger: Ledger) -> None:
+    """Such a ledger did not count how often it was written; what its mark says still holds."""
+    reserve(ledger, "a")
+    with sqlite3.connect(ledger.path) as connection:
+        connection.execute("DROP TABLE writes")
+        for column in ("hides", "person"):
+            connection.execute(f"ALTER TABLE entries DROP COLUMN {column}")
+        connection.execute("PRAGMA user_version = 2")
+    connection.close()
+    ledger._file.mark.write_text("2\n")
+    for act in (ledger.entries, lambda: reserve(ledger, "b")):
+        with pytest.raises(LedgerError, match="this ledger has 1 of the 2 entries that its mark counts"):
+            act()
+    ledger._file.mark.write_text("1\n")
+    second = ledger.path.read_bytes()
+    assert len(ledger.entries()) == 1
+    assert ledger.path.read_bytes() == second
+    ledger.cap("people", 3)
+    assert ledger._file.mark.read_text().split() == ["1", "1"]
+    put(ledger, second)
+    with pytest.raises(LedgerError, match="this ledger has 0 of the 1 writes"):
+        ledger.entries()
+
+
+@pytest.mark.parametrize("content", [b"", b"x", b"1 x", b"1 2 3", b"-1"])
+def test_a_mark_that_is_none_is_one_sentence(content: bytes, ledger: Ledger) -> None:
+    reserve(ledger, "a")
+    ledger._file.mark.write_bytes(content)
+    with pytest.raises(LedgerError, match="this is not the mark of a ledger"):
+        ledger.entries()
+
+
+def test_what_is_known_is_not_written_again(ledger: Ledger) -> None:
+    """Measuring a table a thousand times is one look."""
+    ledger.note_look("town", "a measurement", "rows")
+    before = ledger.path.read_bytes()
+    ledger.note_look("town", "a frontier", "rows")
+    assert ledger.path.read_bytes() == before
+
+
+def test_an_entry_is_found_by_its_rows_and_its_people(ledger: Ledger) -> None:
+    ledger.reserve(data_set="town", release="a", epsilon=0.1, neighbours="replace-sensitive", rows="x")
+    entry = ledger.charged("a", " town", "x")
+    assert entry is not None
+    assert (entry.cost, entry.neighbours) == (spend(0.1), "replace-sensitive")
+    assert (
+        ledger.charged("a", "town", "y") is ledger.charged("b", "town", "x") is ledger.charged("a", "city", "x") is None
+    )
 
 
 def test_rows_are_found_again_under_another_name(ledger: Ledger) -> None:
@@ -344,7 +486,7 @@ def test_wrong_files_are_one_sentence(tmp_path: Path) -> None:
     for path, sentence in [
         (text, "this is not a ledger; expected an SQLite file"),
         (other, "this is a database of another program; expected a ledger"),
-        (newer, "this ledger has format 3; this version reads format 2"),
+        (newer, "this ledger has format 5; this version reads format 4"),
         (tmp_path, "this is a folder; expected the file of a ledger"),
         (tmp_path / "a\x00b", "the ledger cannot be used (embedded null byte)"),
     ]:
@@ -514,8 +656,8 @@ class Careless(Ledger):
             raise BudgetError("nothing left")
         time.sleep(0.05)
         with self._file.writing() as connection:
-            values = (release, data_set, str(epsilon), "0", "m", "r", "reserved", "now", None, "add-remove", "")
-            connection.execute("INSERT INTO entries VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+            values = (release, data_set, str(epsilon), "0", "m", "r", "reserved", "now", None, "add-remove", "", "", "")
+            connection.execute(f"INSERT INTO entries VALUES (NULL{', ?' * len(values)})", values)
 
 kind, path, name, tries, epsilon = sys.argv[1:]
 ledger = {"careful": Ledger, "careless": Careless}[kind](path)
@@ -609,7 +751,7 @@ def test_a_killed_process_leaves_a_whole_entry_or_none(ledger: Ledger, moment: s
             for number in range(2000):
                 connection.execute(
                     "INSERT INTO entries SELECT NULL, ?, data_set, epsilon, delta, method, folder, state, reserved_at, "
-                    "settled_at, neighbours, rows FROM entries WHERE release = 'first'", (str(number),))
+                    "settled_at, neighbours, rows, hides, person FROM entries WHERE release = 'first'", (str(number),))
             die()
     if {moment!r} == "after":
         ledger.reserve(data_set="people", release="second", epsilon=1, method="m", folder="r")

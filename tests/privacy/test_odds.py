@@ -14,7 +14,15 @@ from numpy.typing import NDArray
 
 from sfumato.privacy.claims import ApproximateDP, Conditional, LocalDP, ProbabilisticDP, PureDP, Syntactic
 from sfumato.privacy.loss import Approximate
-from sfumato.privacy.odds import best_guess, exception, largest_belief, odds_factor, replacing, spell_share
+from sfumato.privacy.odds import (
+    best_guess,
+    exception,
+    largest_belief,
+    odds_factor,
+    replacing,
+    spell_factor,
+    spell_share,
+)
 from sfumato.privacy.requirements import KAnonymity
 
 Distribution = NDArray[np.float64]
@@ -121,6 +129,24 @@ def test_shares_are_rounded_up() -> None:
         "100%",
     ]
     assert spell_share(1 - 1e-9) == "100%"
+
+
+@given(st.floats(1e-9, 13.8))
+def test_a_factor_is_rounded_up_and_by_little(epsilon: float) -> None:
+    spelled = float(spell_factor(epsilon).replace(",", ""))
+    assert exp(epsilon) * (1 - 1e-12) <= spelled
+    assert spelled - 1 <= 1.11 * (exp(epsilon) - 1)
+
+
+def test_factors_as_people_read_them() -> None:
+    assert [spell_factor(epsilon) for epsilon in (0.0, 0.001, 0.5, 3.0, 10.0, 20.0)] == [
+        "1",
+        "1.0011",
+        "1.65",
+        "20.1",
+        "22,100",
+        "e^20, more than a million",
+    ]
     assert best_guess(loss(2000)) == 1.0
 
 

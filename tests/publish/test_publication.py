@@ -83,7 +83,7 @@ def states(ledger: Ledger) -> list[str]:
 
 
 def test_a_release_is_charged_under_the_name_it_carries(ledger: Ledger, tmp_path: Path) -> None:
-    release, folder = publish_to(Noisy(epsilon=0.1), TABLE, tmp_path / "r", ledger=ledger)
+    release, folder = publish_to(Noisy(epsilon=0.1), small_table(), tmp_path / "r", ledger=ledger)
     (entry,) = ledger.entries()
     assert folder == tmp_path / "r"
     assert json.loads((folder / "release.json").read_text())["id"] == release.provenance.id == entry.release
@@ -292,7 +292,7 @@ def recommended(monkeypatch: pytest.MonkeyPatch) -> Recommendation:
     table.note_look("a frontier")
     references = Frontier(table=table, trials=(trial,)).references
     return Recommendation(
-        trial=trial, rule="the best", limits={}, why=(), verdicts=(), table=table, references=references
+        trial=trial, rule="the best", limits={}, why=(), verdicts=(), table=table, tried=table, references=references
     )
 
 

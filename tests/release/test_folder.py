@@ -456,7 +456,7 @@ def test_there_is_no_folder(tmp_path: Path) -> None:
     with pytest.raises(ReleaseError, match="nowhere: this release folder does not exist"):
         Release.load(tmp_path / "nowhere")
     (tmp_path / "file").write_text("x")
-    with pytest.raises(ReleaseError, match="file: this release folder does not exist"):
+    with pytest.raises(ReleaseError, match="file: this is a file; expected a release folder"):
         Release.load(str(tmp_path / "file"))
 
 

@@ -12,7 +12,19 @@ from random import Random
 from typing import Any
 
 from sfumato.measures.measurement import Mark, Verdict
-from sfumato.trials.document import FrontierDocument, MeasureEntry, RecommendationEntry, TableEntry, TrialEntry
+from sfumato.trials.document import (
+    AdviceEntry,
+    CandidateEntry,
+    ColumnEntry,
+    FloorEntry,
+    FrontierDocument,
+    MeasureEntry,
+    RecommendationEntry,
+    TableEntry,
+    TrialEntry,
+    UseEntry,
+)
+from sfumato.trials.preview import ColumnPreview, Preview
 
 NASTY = """</script><b>&"'<img src=x onerror="window.harmed=1"><!--<script>window.harmed=2</script>{{7*7}}"""
 
@@ -45,7 +57,7 @@ MEASURES = {
         "Worst-case belief shift",
         "privacy",
         "lower",
-        "nats",
+        "of at most 0.693",
         "How far the release moves what can be believed about the sensitive value of the worst-off person, away "
         "from what is true of everybody (Jensen-Shannon divergence).",
         range=[0, 0.693],
@@ -59,7 +71,7 @@ MEASURES = {
         "Average belief shift",
         "privacy",
         "lower",
-        "nats",
+        "of at most 0.693",
         "The same belief shift, averaged over all people.",
         range=[0, 0.693],
     ),
@@ -93,7 +105,7 @@ MEASURES = {
         "Distortion of large populations",
         "utility",
         "lower",
-        "nats",
+        "of at most 0.693",
         "How far the release moves the distribution of the sensitive column within the populations a statistician "
         "would look at, on average.",
         range=[0, 0.693],
@@ -162,7 +174,24 @@ def frontier_document(*, nasty: bool = False, refine: int = 1) -> dict[str, Any]
         "recommendation": None,
     }
     document["recommendation"] = recommendation(document)
+    document["previews"] = [preview(document["recommendation"]["trial"], NASTY if nasty else "Mondrian")]
+    document["sample"] = [["39", NASTY if nasty else "Male", "Healthy"]]
     return document
+
+
+def preview(trial: str, label: str) -> dict[str, Any]:
+    """Two columns of a release, and two of its rows."""
+    shares = {"table": [0.5, 0.25, 0.25], "release": [0.25, 0.5, 0.25]}
+    return {
+        "trial": trial,
+        "label": label,
+        "header": ["age", "condition"],
+        "rows": [["[30, 39]", label], ["*", "Healthy"]],
+        "columns": [
+            {"column": "age", "values": ["[0, 29]", "[30, 59]", label], **shares},
+            {"column": "condition", "values": ["Healthy", "Asthma", "10 others"], **shares},
+        ],
+    }
 
 
 def typed(document: dict[str, Any]) -> FrontierDocument:
@@ -171,15 +200,31 @@ def typed(document: dict[str, Any]) -> FrontierDocument:
         name: MeasureEntry(**about | {"scale": [Mark(**mark) for mark in about["scale"]]})
         for name, about in document["measures"].items()
     }
-    chosen = document["recommendation"]
-    figures = [Verdict(**figure) for figure in chosen["figures"]] if chosen else []
     parts = {
         "table": TableEntry(**document["table"]),
         "measures": measures,
         "trials": [TrialEntry(**trial) for trial in document["trials"]],
-        "recommendation": RecommendationEntry(**chosen | {"figures": figures}) if chosen else None,
+        "recommendation": _recommendation(document["recommendation"]),
+        "previews": [_preview(one) for one in document.get("previews", [])],
     }
     return FrontierDocument(**document | parts)
+
+
+def _recommendation(chosen: dict[str, Any] | None) -> RecommendationEntry | None:
+    if chosen is None:
+        return None
+    several = {"figures": Verdict, "candidates": CandidateEntry}
+    lists = {name: [kind(**one) for one in chosen.get(name, [])] for name, kind in several.items()}
+    kinds = {"floor": FloorEntry, "use": UseEntry}
+    single = {name: kind(**chosen[name]) for name, kind in kinds.items() if chosen.get(name)}
+    advice = chosen.get("advice")
+    if advice:
+        single["advice"] = AdviceEntry(**{**advice, "columns": [ColumnEntry(**one) for one in advice["columns"]]})
+    return RecommendationEntry(**{**chosen, **lists, **single})
+
+
+def _preview(shown: dict[str, Any]) -> Preview:
+    return Preview(**{**shown, "columns": [ColumnPreview(**column) for column in shown["columns"]]})
 
 
 def settings(refine: int) -> list[tuple[str, str, float, str]]:
@@ -226,6 +271,8 @@ def trial(random: Random, series: str, name: str, value: float, claim: str, reco
         "measures": figures(strength, wasted, recoding),
         "intervals": {},
         "seconds": round(random.uniform(0.2, 1.5), 2),
+        "eligible": True,
+        "command": f"sfumato publish town.csv --method mondrian --{name} {value:g} -o release",
     }
 
 
@@ -293,6 +340,8 @@ def endpoint(name: str, label: str, claim: str, measures: dict[str, Any]) -> dic
         "measures": measures,
         "intervals": {},
         "seconds": 0.01,
+        "eligible": False,
+        "command": None,
     }
 
 
@@ -314,6 +363,8 @@ def randomized(random: Random) -> dict[str, Any]:
         "claim": "1-differentially private when a person is added or removed",
         "intervals": spread,
         "seconds": round(random.uniform(3, 5), 2),
+        "eligible": True,
+        "command": "sfumato publish town.csv --method kd-tree --epsilon 1 -o release",
     }
 
 
@@ -352,8 +403,18 @@ def recommendation(document: dict[str, Any]) -> dict[str, Any]:
         ("u_loss", "good", "A third of the distortion that suppressing everything would cause."),
         ("query_error", "poor", "A typical count is about 8% off: good for shares, too coarse for small counts."),
     ]
+    step = "Going on to the other, a typical count is off by 4% instead of 8%."
     return {
+        "status": "recommended",
+        "floor": None,
+        "use": {"measure": "query_error", "enough": 0.3},
+        "candidates": [
+            {"role": role, "trial": chosen["id"], "label": chosen["label"], "risk": 0.1, "use": 0.2, "sentence": step}
+            for role in ("safest", "most useful")
+        ],
+        "advice": None,
         "trial": chosen["id"],
+        "claim": chosen["claim"],
         "rule": "the knee of the frontier",
         "constraints": {"p_loss": 0.2},
         "why": [

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sfumato.report.frontier.chart import frontier_chart
+from sfumato.report.frontier.chart import HEIGHT, frontier_chart
+from sfumato.report.frontier.labels import curve_labels
 from sfumato.report.frontier.points import axes, pair_rows
 
 from .browser import Browser, needs_browser
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 pytestmark = needs_browser
 
+LEGEND_AND_AXIS = 260
 DRAWN = "document.querySelector('#chart').dataset.drawn"
 POINTS = "document.querySelectorAll('#chart .trials_marks path').length"
 VISIBLE = "[...document.querySelectorAll('#trials tbody tr')].filter(row => row.checkVisibility())"
@@ -130,7 +133,7 @@ def test_other_measures_move_the_points_the_titles_and_the_line(page: Browser) -
     assert page.evaluate("document.querySelector('#chart .efficient_marks path').getAttribute('d')") != before
     assert page.evaluate("document.querySelectorAll('#trials tr.efficient').length") == 8
     assert page.evaluate("document.querySelector('[data-fill=efficient]').textContent") == "8"
-    assert "Empirical privacy 0.0%, Median query error 0.0000" in page.evaluate(
+    assert "Empirical privacy 0.0%, Median query error 0.0%" in page.evaluate(
         "document.querySelector('.landmarks').textContent"
     )
     choose(page, "smallest_class", "ncp")
@@ -146,8 +149,12 @@ def test_browser_and_files_draw_the_same_chart(page: Browser, pair: tuple[str, s
     choose(page, *pair)
     spec = page.evaluate("document.querySelector('#chart').drawnSpec")
     ours = json.loads(json.dumps(frontier_chart(typed(document), *pair).to_dict()))
-    assert spec["datasets"]["trials"] == json.loads(json.dumps(pair_rows(typed(document), *pair)))
-    assert spec["datasets"] == ours["datasets"]
+    rows = pair_rows(typed(document), *pair)
+    assert spec["datasets"]["trials"] == json.loads(json.dumps(rows))
+    width = page.evaluate("document.querySelector('#chart').clientWidth") - LEGEND_AND_AXIS
+    marks = {axis: spec["datasets"][f"{axis}_marks"] for axis in "xy"}
+    lower = {axis: axes(typed(document))[name]["lower"] for axis, name in zip("xy", pair, strict=True)}
+    assert spec["datasets"] == ours["datasets"] | {"labels": curve_labels(rows, (width, HEIGHT), marks, lower)}
     assert spec["layer"] == ours["layer"]
     assert spec["params"] == ours["params"]
 
@@ -162,13 +169,80 @@ def test_a_log_scale_keeps_every_point(page: Browser) -> None:
         )
         return sorted(y for _, y in found)
 
-    linear = heights()
+    assert page.evaluate("document.getElementById('log-y').checked")
+    logarithmic = heights()
     click(page, "log-y")
     page.evaluate("new Promise(done => setTimeout(done, 300))")
-    logarithmic = heights()
+    linear = heights()
     assert len(logarithmic) == len(linear) == 40
     assert logarithmic[20] < linear[20] - 50
     assert page.errors == []
+
+
+def test_names_of_curves_do_not_cover_each_other(page: Browser) -> None:
+    for pair in (("p_loss", "u_loss"), ("empirical_privacy", "query_error")):
+        choose(page, *pair)
+        boxes = page.evaluate("""[...document.querySelectorAll("#chart [class*='_name_marks'] text")]
+            .map(one => one.getBoundingClientRect()).map(box => [box.left, box.top, box.right, box.bottom])""")
+        assert len(boxes) >= 5
+        covered = [
+            (one, other)
+            for one, other in combinations(boxes, 2)
+            if one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+        ]
+        # The box of a text is a little higher than its letters.
+        assert all(min(one[3], other[3]) - max(one[1], other[1]) <= 4 for one, other in covered)
+
+
+def test_a_click_on_a_mark_opens_its_row(page: Browser) -> None:
+    hover(page, "#chart .trials_marks path:nth-child(3)")
+    x, y = page.evaluate("""(() => {
+        const box = document.querySelector("#chart .trials_marks path:nth-child(3)").getBoundingClientRect();
+        return [box.x + box.width / 2, box.y + box.height / 2];
+    })()""")
+    for kind in ("mousePressed", "mouseReleased"):
+        page.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+    page.wait("document.querySelector('#trials tr.opened')")
+    assert page.evaluate("document.querySelector('#trials tr.opened').dataset.trial") == "kd-tree-1"
+    command = "document.querySelector('#trials tr.opened .command')"
+    assert page.evaluate(f"{command}.checkVisibility()")
+    assert page.evaluate(f"{command}.textContent") == "sfumato publish town.csv --method kd-tree --epsilon 1 -o release"
+    assert page.evaluate("document.querySelectorAll('#trials .command').length") > 1
+    assert (
+        page.evaluate("[...document.querySelectorAll('#trials .command')].filter(one => one.checkVisibility()).length")
+        == 1
+    )
+
+
+def test_every_family_has_a_small_chart_of_its_own(page: Browser) -> None:
+    families = ["partition", "trees"]
+    page.wait("document.querySelectorAll('[data-family][data-drawn]').length === 2")
+    assert page.evaluate("[...document.querySelectorAll('[data-family]')].map(one => one.dataset.family)") == families
+    own = {
+        family: page.evaluate(f"document.querySelector('[data-family={family}]').drawnSpec.datasets.own.length")
+        for family in families
+    }
+    trials = [row for row in pair_rows(typed(frontier_document()), "p_loss", "u_loss") if not row["endpoint"]]
+    assert own == {family: sum(row["family"] == family for row in trials) for family in families}
+    names = "[...document.querySelectorAll('[data-family=trees] text')].map(one => one.textContent)"
+    assert "differential privacy" in page.evaluate(names)
+    page.media("print")
+    assert page.evaluate("document.querySelector('[data-family=trees] svg').checkVisibility()")
+    assert page.errors == []
+
+
+def test_by_night_the_chart_is_light_on_dark(browser: Browser, folder: Path) -> None:
+    browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+    try:
+        browser.goto((folder / "report.html").as_uri())
+        browser.wait(DRAWN)
+        paper = browser.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert paper == "rgb(22, 29, 35)"
+        titles = "[...document.querySelectorAll('#chart .role-axis-title text')].map(one => one.getAttribute('fill'))"
+        assert set(browser.evaluate(titles)) == {"#e3e9ed"}
+        assert browser.errors == []
+    finally:
+        browser.call("Emulation.setEmulatedMedia", features=[])
 
 
 def test_a_point_tells_its_figures(page: Browser) -> None:

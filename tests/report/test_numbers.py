@@ -6,7 +6,7 @@ import pytest
 
 from sfumato.report.numbers import NumberStyle, axis_unit, format_unit, plain
 
-PLAIN = "nats"
+PLAIN = "of at most 0.693"
 SHARE = "share of people"
 
 
@@ -29,6 +29,8 @@ SHARE = "share of people"
         (PLAIN, [0.2, 0.3], -0.0004, ">−0.001"),
         (SHARE, [0.2, 0.31], 0.3721, "37.2%"),
         (SHARE, [0.2, 0.31], 0.00001, "<0.1%"),
+        ("relative error", [0.2, 0.31], 0.2268, "22.7%"),
+        ("share", [0.2, 0.31], 0.0478, "4.8%"),
     ],
 )
 def test_a_value_is_written_in_the_style_of_its_column(
@@ -48,11 +50,13 @@ def test_reference_values_are_written_shortly() -> None:
 
 def test_a_share_names_what_it_is_of() -> None:
     assert (format_unit(SHARE), axis_unit(SHARE)) == ("of people", "% of people")
-    assert (format_unit(PLAIN), axis_unit(PLAIN)) == ("nats", "nats")
-    assert axis_unit("share") == "share"
+    assert (format_unit(PLAIN), axis_unit(PLAIN)) == (PLAIN, PLAIN)
+    assert (format_unit("share"), axis_unit("share")) == ("", "%")
+    assert (format_unit("relative error"), axis_unit("relative error")) == ("", "%")
 
 
 def test_a_repeated_value_has_its_interval_in_words() -> None:
     style = NumberStyle.of(PLAIN, [0.2, 0.31])
     assert style.with_interval(0.2, (0.1, 0.3)) == "0.200 (0.100 to 0.300)"
     assert (style.with_interval(0.2, None), style.interval(None)) == ("0.200", "")
+    assert style.with_interval(0.2, (0.1999, 0.2001)) == "0.200"

@@ -132,12 +132,12 @@ def test_every_measure_can_be_chosen_and_is_explained(outline: Outline) -> None:
     for measure in document["measures"].values():
         assert measure["sentence"] in outline.text
         assert all(mark["text"] in outline.text for mark in measure["scale"])
-    assert "Lower is better. Unit: nats. Range: 0 to 0.693." in outline.text
+    assert "Lower is better. Unit: of at most 0.693. Range: 0 to 0.693." in outline.text
     assert "Higher is better. Unit: share of people. Range: 0% to 100%." in outline.text
 
 
 def test_the_recommendation_is_told_in_words(outline: Outline) -> None:
-    assert "the knee of the frontier, among releases with worst-case belief shift at most 0.2 nats." in outline.text
+    assert "the knee of the frontier, among releases with worst-case belief shift at most 0.2." in outline.text
     recommendation = frontier_document()["recommendation"]
     for sentence in (*recommendation["why"], *recommendation["recipient"], *recommendation["adversary"]):
         assert sentence in outline.text
@@ -148,11 +148,32 @@ def test_the_recommendation_is_told_in_words(outline: Outline) -> None:
         "card good",
         "card poor",
     ]
-    assert "Median query error 0.0844 relative error poor lower is better" in outline.text
+    assert "Median query error 8.4% poor lower is better" in outline.text
 
 
 def test_parts_read_off_the_data_are_a_caution(outline: Outline) -> None:
     assert "age : min, max district : values" in outline.text
+
+
+def test_candidates_are_shown_with_what_the_next_one_gains(outline: Outline) -> None:
+    assert "The candidates that keep all that is asked Safest " in outline.text
+    assert "Going on to the other, a typical count is off by 4% instead of 8%." in outline.text
+
+
+def test_advice_takes_the_place_of_a_release_where_none_is_recommended() -> None:
+    document = frontier_document()
+    advice = {
+        "sentence": "To get a release that is fit, leave out age.",
+        "edits": ["leave out age"],
+        "toml": '[columns."age"]\nrole = "ignore"',
+        "columns": [{"column": "age", "action": "drop", "sentence": "Leave out age: a typical count is off by 9%."}],
+        "more": ["With ε = 10, it would not do."],
+    }
+    changed = {"trial": None, "claim": None, "status": "nothing recommended", "candidates": [], "advice": advice}
+    document["recommendation"] |= changed | {"figures": [], "why": ["Nothing is recommended: none is of use."]}
+    text = Outline(page_of(document)).text
+    for said in ("none is of use", advice["sentence"], 'role = "ignore"', "off by 9%", "it would not do"):
+        assert said in text, said
 
 
 def test_both_documents_can_be_read_back(outline: Outline) -> None:
@@ -184,7 +205,7 @@ def test_a_document_with_little_in_it_can_be_shown() -> None:
     document["table"].update(from_data={}, sensitive_shares=[], unique_share=None)
     document |= {"recommendation": None, "refused": [], "efficient": {}}
     page = Outline(page_of(document)).text
-    assert "No release is recommended." in page
+    assert "Nothing is recommended" in page
     assert "Caution" not in page
     assert "refused" not in page
     assert "repeated runs" not in page
@@ -192,7 +213,7 @@ def test_a_document_with_little_in_it_can_be_shown() -> None:
 
 def test_limits_are_worded_with_their_unit() -> None:
     measures = typed(frontier_document()).measures
-    assert format_limit(measures["breach"], 0.5) == "breach increase at most 0.5 ratio"
+    assert format_limit(measures["breach"], 0.5) == "breach increase at most 50%"
     assert format_limit(measures["empirical_privacy"], 0.3) == "empirical privacy at most 30%"
 
 

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from sfumato.errors import ParameterError
 from sfumato.report.frontier.points import (
+    MARGIN,
     axes,
     check_pair,
     extent,
     format_parameters,
+    log_scale,
     main_measures,
-    marks_within,
     pair_rows,
+    reference_marks,
+    share_of,
     trial_rows,
 )
 
@@ -60,7 +65,7 @@ def test_the_recommended_trial_and_the_ends_are_told_apart(document: dict[str, A
 
 def test_axis_titles_say_the_unit_and_the_better_direction(document: dict[str, Any]) -> None:
     about = axes(typed(document))
-    assert about["p_loss"]["title"] == "Worst-case belief shift (nats), lower is better"
+    assert about["p_loss"]["title"] == "Worst-case belief shift (of at most 0.693), lower is better"
     assert about["empirical_privacy"]["title"] == "Empirical privacy (% of people), higher is better"
     assert (about["p_loss"]["lower"], about["empirical_privacy"]["lower"]) == (True, False)
 
@@ -77,14 +82,72 @@ def test_a_scale_that_only_repeats_the_end_points_is_not_drawn(document: dict[st
 
 def test_reference_values_off_the_axis_are_left_out() -> None:
     scale = [{"value": value, "text": "x"} for value in (0.0, 0.2, 0.6, 0.9)]
-    assert [(mark["value"], mark["late"]) for mark in marks_within(scale, 0.1, 0.8)] == [(0.2, False), (0.6, True)]
+    axis = {"scale": scale, "domain": (0.1, 0.8), "constant": 0.01}
+    assert [(mark["value"], mark["late"]) for mark in reference_marks(axis, log=False)] == [(0.2, False), (0.6, True)]
+    late = {mark["value"]: mark["late"] for mark in reference_marks(axis | {"domain": (0.0, 0.8)}, log=True)}
+    assert late == {0.0: False, 0.2: True, 0.6: True}
 
 
-def test_an_axis_holds_points_and_intervals_and_is_never_empty() -> None:
-    row = {"x": 1.0, "x_low": 0.5, "x_high": None}
-    assert extent([row], "x") == (0.5, 1.0)
-    assert extent([row | {"x_low": None}], "x") == (0.5, 1.5)
-    assert extent([], "x") == (-0.5, 0.5)
+def test_an_axis_holds_points_and_intervals_and_is_never_empty(document: dict[str, Any]) -> None:
+    trial = replace(typed(document).trials[2], measures={"x": 1.0}, intervals={"x": (0.5, 1.0)})
+    low, high = extent([trial], "x", [trial])
+    assert (low, high) == pytest.approx((0.5 - MARGIN / 2, 1.0 + MARGIN / 2))
+    assert extent([trial], "x") == (0.5, 1.5)
+    assert extent([], "x") == (0.0, 0.5)
+    from_zero = [replace(trial, measures={"x": value}, intervals={}) for value in (0.0, 2.0)]
+    assert extent(from_zero, "x") == pytest.approx((0.0, 2.0 + 2 * MARGIN))
+
+
+def test_an_interval_that_leaves_the_axis_ends_with_it(document: dict[str, Any]) -> None:
+    document["trials"][2]["intervals"]["p_loss"] = [0.1, 5.0]
+    highest = axes(typed(document))["p_loss"]["domain"][1]
+    row = by_id(pair_rows(typed(document), "p_loss", "u_loss"))["kd-tree-1"]
+    assert highest < 1
+    assert (row["x_low"], row["x_high"]) == (0.1, highest)
+
+
+def test_what_decides_takes_the_place_of_other_reference_values(document: dict[str, Any]) -> None:
+    floor = {"audience": "public", "measure": "p_loss", "most": 0.1, "sentence": ""}
+    document["recommendation"]["floor"] = floor
+    about = axes(typed(document))
+    assert about["p_loss"]["scale"] == [{"value": 0.1, "text": "the most that may be disclosed (public)"}]
+    assert about["query_error"]["scale"] == [{"value": 0.3, "text": "of use up to here"}]
+
+
+def test_where_a_bound_decides_its_surroundings_have_room() -> None:
+    """Of values up to 1.2, those around 0.3 are what matters, however many lie above."""
+    values = [0.0, 0.2, 0.5, 0.7, 0.8, 0.9, 1.0, 1.2]
+    assert not log_scale(values)["skewed"]
+    near = log_scale(values, 0.3)
+    assert near["skewed"]
+    assert not log_scale(values, 0.5)["skewed"]
+    assert log_scale([0.0, 0.001, 1.0], 0.1)["constant"] == pytest.approx(0.01)
+
+
+def test_a_log_scale_is_chosen_where_most_values_are_small() -> None:
+    assert log_scale([0.0, 0.01, 0.02, 0.2, 1.0])["skewed"]
+    assert not log_scale([0.0, 0.2, 0.5, 0.7, 1.0])["skewed"]
+    assert not log_scale([-0.1, 0.001, 0.002, 1.0])["skewed"]
+    assert log_scale([0.0, 0.0])["ticks"] == [0.0]
+    assert log_scale([0.0, 0.1, 1.0])["ticks"] == pytest.approx([0.0, 0.1, 0.2, 0.5, 1.0])
+    assert log_scale([1e-9, 1.0])["constant"] == pytest.approx(1e-3)
+
+
+def test_shares_run_from_end_to_end_on_either_scale() -> None:
+    axis = {"domain": (0.0, 1.0), "constant": 0.1}
+    assert [share_of(axis, value, log=False) for value in (0.0, 0.25, 1.0)] == [0.0, 0.25, 1.0]
+    assert [share_of(axis, value, log=True) for value in (0.0, 1.0)] == [0.0, 1.0]
+    assert share_of(axis, 0.25, log=True) == pytest.approx(math.log(3.5) / math.log(11))
+
+
+def test_a_curve_is_one_series_in_one_recoding_in_the_order_of_its_settings(document: dict[str, Any]) -> None:
+    rows = trial_rows(typed(document))
+    curves = {row["curve"] for row in rows if row["series"] == "k-anonymity"}
+    assert curves == {"k-anonymity, generalized", "k-anonymity, bucketized"}
+    assert {row["curve"] for row in rows if row["series"] == "differential privacy"} == {"differential privacy"}
+    for curve in curves:
+        steps = [row["step"] for row in rows if row["curve"] == curve]
+        assert steps == list(range(1, len(steps) + 1))
 
 
 def test_main_measures_are_the_pair_and_what_the_recommendation_cites(document: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brute_force import dominated
-from sfumato.trials.frontier import ROUNDING, efficient
+from sfumato.trials.dominance import ROUNDING, efficient
 
 PLAIN = st.sampled_from([0.0, 0.1, 0.2, 0.3, 0.5, 1.0, -1.0, 1e6])
 WITH_NAN = st.one_of(PLAIN, st.just(math.nan))

@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import sfumato.trials.processes as processes
 import sfumato.trials.runner as runner
 from brute_force import dominated, small_table
 from sfumato.errors import ParameterError
 from sfumato.measures.measure import MEASURES
 from sfumato.methods import METHODS, Anatomy, Method, Mondrian
-from sfumato.trials.frontier import ROUNDING, STORE_NAME, Frontier, default_methods, frontier
+from sfumato.methods.base import epsilon_grid
+from sfumato.privacy.ledger import Ledger
+from sfumato.trials.dominance import ROUNDING
+from sfumato.trials.frontier import STORE_NAME, Frontier, default_methods, frontier
 from sfumato.trials.trial import Trial, trial_id
 
 if TYPE_CHECKING:
@@ -56,7 +60,10 @@ def test_a_setting_given_twice_is_tried_once(table: Table) -> None:
 def test_by_default_every_setting_of_every_method_is_tried(table: Table) -> None:
     offered = default_methods(table)
     assert [trial_id(method) for method in offered] == [
-        trial_id(method) for kind in METHODS.values() if kind.by_default for method in kind.grid(table)
+        trial_id(method)
+        for kind in METHODS.values()
+        if kind.by_default
+        for method in kind.grid(table, epsilon_grid(table.n))
     ]
     assert {method.name for method in offered} == set(METHODS) - {"mst"}
 
@@ -69,7 +76,7 @@ def test_efficient_trials_are_those_no_other_dominates(front: Frontier) -> None:
             trial.id for trial, beaten in zip(front.trials, dominated(points, ROUNDING), strict=True) if not beaten
         ]
         assert front.efficient(privacy, utility) == expected
-    assert front.efficient() == front.efficient("p_loss", "u_loss")
+    assert front.efficient() == front.efficient("disclosure_added", "query_error")
 
 
 @pytest.mark.parametrize("name", ["classes", "no such measure"])
@@ -98,9 +105,9 @@ def test_after_an_interrupt_only_the_rest_is_run(
     ran: list[str] = []
     whole = runner.run_trial
 
-    def counting(table: Table, method: Method) -> Trial:
+    def counting(table: Table, method: Method, *how: Any) -> Trial:
         ran.append(trial_id(method))
-        return whole(table, method)
+        return whole(table, method, *how)
 
     monkeypatch.setattr(runner, "run_trial", counting)
     with pytest.raises(KeyboardInterrupt):
@@ -122,13 +129,13 @@ def test_an_interrupt_ends_the_processes_and_keeps_what_they_found(
     """The processes are gone even while somebody, such as a notebook, still holds the traceback."""
     started: list[Any] = []
 
-    class Recorded(runner.ProcessPoolExecutor):  # type: ignore[misc]
+    class Recorded(processes.ProcessPoolExecutor):  # type: ignore[misc]
         def submit(self, *arguments: Any) -> Any:
             submitted = super().submit(*arguments)
             started.extend(set(self._processes.values()) - set(started))
             return submitted
 
-    monkeypatch.setattr(runner, "ProcessPoolExecutor", Recorded)
+    monkeypatch.setattr(processes, "ProcessPoolExecutor", Recorded)
     monkeypatch.setattr(runner, "WORTH_PROCESSES", 0)
     with pytest.raises(KeyboardInterrupt) as held:
         frontier(table, SOME, folder=tmp_path, workers=2, progress=stopping_after(3))
@@ -144,14 +151,14 @@ def test_an_interrupt_ends_the_processes_and_keeps_what_they_found(
 def test_an_interrupt_while_processes_start_leaves_none(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[Any] = []
 
-    class Interrupted(runner.ProcessPoolExecutor):  # type: ignore[misc]
+    class Interrupted(processes.ProcessPoolExecutor):  # type: ignore[misc]
         def _adjust_process_count(self) -> None:
             super()._adjust_process_count()
             started.extend(self._processes.values())
             os.kill(os.getpid(), signal.SIGINT)
             time.sleep(0.2)
 
-    monkeypatch.setattr(runner, "ProcessPoolExecutor", Interrupted)
+    monkeypatch.setattr(processes, "ProcessPoolExecutor", Interrupted)
     monkeypatch.setattr(runner, "WORTH_PROCESSES", 0)
     with pytest.raises(KeyboardInterrupt):
         frontier(table, SOME, workers=2)
@@ -165,3 +172,13 @@ def test_trials_of_another_table_are_not_taken_over(table: Table, tmp_path: Path
     again = frontier(table, [Mondrian(k=5)], folder=tmp_path, workers=1)
     assert [trial.measures for trial in found.trials] != [trial.measures for trial in again.trials]
     assert len((tmp_path / STORE_NAME).read_text(encoding="utf-8").splitlines()) == 6
+
+
+def test_a_table_in_memory_buys_one_pilot_for_each_ledger(tmp_path: Path) -> None:
+    table, ledgers = small_table(), [Ledger(tmp_path / f"{name}.sqlite") for name in "ab"]
+    for _ in range(3):
+        frontier(table, [Mondrian(k=2)], epsilon=8, workers=1, ledger=ledgers[0])
+    assert len(ledgers[0].entries()) == 1
+    frontier(table, [Mondrian(k=2)], epsilon=8, workers=1, ledger=ledgers[0], new_pilot=True)
+    frontier(table, [Mondrian(k=2)], epsilon=8, workers=1, ledger=ledgers[1])
+    assert [len(ledger.entries()) for ledger in ledgers] == [2, 1]

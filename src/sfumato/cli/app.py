@@ -34,6 +34,7 @@ COMMANDS = {
     "verify": "Recompute what a release promises from its files alone.",
     "query": "Estimate from a release how many people satisfy conditions.",
     "audit": "Run a program once and see if it is as private as it claims.",
+    "reproduce": "Reproduce the papers figure by figure, and judge what they say.",
     "budget": "See what has been spent on which data set.",
     "commute": "Publish, evaluate and map flows of people between places.",
     "local": "Collect numbers that got noise on people's own devices.",
@@ -142,7 +143,9 @@ def one_line(text: str) -> str:
 
 
 def _refuse(sentence: str) -> int:
-    print(f"{NAME}: {one_line(sentence)}", file=sys.stderr)
+    from sfumato.cli.show import printable
+
+    print(f"{NAME}: {printable(one_line(sentence))}", file=sys.stderr)
     return BAD_INPUT
 
 

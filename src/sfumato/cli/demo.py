@@ -1,5 +1,6 @@
 """`sfumato demo`: the whole story on a made-up town."""
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -21,13 +22,12 @@ from sfumato.report.frontier.page import write_report
 from sfumato.samples.town import SCHEMA_PATH, residents
 from sfumato.trials.frontier import Frontier
 from sfumato.trials.recommendation import Recommendation
+from sfumato.trials.rehearsal import COMPARED
 from sfumato.trials.trial import run_trial
 
 EXAMPLE = "sfumato demo --rows 2000 -o sfumato-demo"
 QUESTION = "age >= 60 and sex = 'Female' and condition in ('Heart disease', 'Diabetes')"
 EPSILON = 3.0
-COMPARED = ("u_loss", "query_error", "p_loss", "breach")
-"""Measures of which the demo tells how far the pilot's are from the real ones."""
 
 
 def command(
@@ -66,7 +66,10 @@ def _write_town(study: Study, rows: int) -> tuple[Path, Path, bool]:
 
 
 def _tell(study: Study, frontier: Frontier, ledger: Ledger) -> None:
-    recommendation = frontier.recommend()
+    recommendation = frontier.recommend(advise=False)
+    if recommendation.trial is None:
+        note("Nothing is fit to publish of so small a town; the demo goes on with what is most useful.")
+        recommendation = frontier.recommend(max_p_loss=math.inf, max_query_error=math.inf)
     write_report(frontier, study.folder, recommendation)
     table, pilot = recommendation.table, frontier.pilot
     assert pilot
@@ -77,7 +80,7 @@ def _tell(study: Study, frontier: Frontier, ledger: Ledger) -> None:
         f"2. A pilot, a synthetic town that cost ε = {pilot.choice.epsilon:g} of {EPSILON:g}, is in {study.pilot}. "
         f"{len(frontier.trials)} ways to publish were tried, attacked and used on it, none on the residents themselves."
     )
-    say(f"3. {recommendation.trial.method.label} is recommended, {recommendation.rule}:")
+    say(f"3. {recommendation.chosen.method.label} is recommended, {recommendation.rule}:")
     for judged in recommendation.verdicts:
         title = frontier.measures[judged.measure].title
         say(f"{judged.verdict}  {title}. {judged.sentence}", indent=5)
@@ -87,18 +90,18 @@ def _tell(study: Study, frontier: Frontier, ledger: Ledger) -> None:
     show_charge(charge(release, ledger))
     say(f"5. Its recipient asks for {QUESTION}:")
     truth = parse_query(QUESTION, table.schema).matches(table)
-    say(f"the release says {release.query(QUESTION):,.1f}, the truth is {truth:,}.", indent=5)
+    say(f"{release.answer(QUESTION).sentence} The truth is {truth:,}.", indent=5)
     say("6. Nobody is in this town, so one may look how far the pilot's figures were from those on the residents:")
-    real = run_trial(table, recommendation.trial.method).measures
+    real = run_trial(table, recommendation.chosen.method).measures
     for name in COMPARED:
-        tried = recommendation.trial.measures[name]
+        tried = recommendation.chosen.measures[name]
         say(f"{frontier.measures[name].title}: {number(tried)} on the pilot, {number(real[name])} in truth.", indent=5)
     say(f"The report, with every trial and all figures: {study.report}")
 
 
 def _published(study: Study, recommendation: Recommendation, ledger: Ledger) -> Release:
     """The recommended release: the one that is there, if an earlier demo published it, or a new one in its place."""
-    method, table, choice = recommendation.trial.method, recommendation.table, recommendation.choice
+    method, table, choice = recommendation.chosen.method, recommendation.table, recommendation.choice
     if study.release.exists():
         found = Release.load(study.release)
         if found.claim.choice == choice and found.provenance.parameters == method.provenance().parameters:

@@ -6,12 +6,13 @@ from typer import Option
 
 from sfumato.cli.options import File, Quasi, names, output_option
 from sfumato.cli.show import print_columns, say
-from sfumato.data.propose import propose, to_toml
+from sfumato.data.propose import MAX_QUASI, propose, to_toml
 from sfumato.errors import ParameterError
 from sfumato.files import place
 from sfumato.schema import Schema
 
 EXAMPLE = "sfumato init people.csv --sensitive disease"
+WHY_LEFT_OUT = f" (the first {MAX_QUASI} with few enough values are taken; --quasi names others)"
 
 
 def command(
@@ -32,12 +33,12 @@ def command(
         raise ParameterError(f"{target}: this already exists; choose another name with -o, or give --force")
     schema = propose(file, sensitive, names(quasi))
     place(target, to_toml(schema))
-    _show(schema)
+    _show(schema, "" if quasi else WHY_LEFT_OUT)
     say()
     say(f"The schema is in {target}. Look it through before you rely on it.")
 
 
-def _show(schema: Schema) -> None:
+def _show(schema: Schema, why: str) -> None:
     print_columns(
         ("Column", "Role", "Values", "Read off the data"),
         [
@@ -45,9 +46,15 @@ def _show(schema: Schema) -> None:
             for column in schema.columns
         ],
     )
-    say()
+    lines = []
     if schema.person_column:
-        say(f"Rows that share a {schema.person_column} are one person's; one of them is used (see rows_per_person).")
-    for role, meaning in (("identifier", "taken as identifiers, and dropped"), ("ignore", "left out")):
+        lines.append(
+            f"Rows that share a {schema.person_column} are one person's; one of them is used (see rows_per_person)."
+        )
+    for role, meaning in (("identifier", "taken as identifiers, and dropped"), ("ignore", f"left out{why}")):
         if found := [column.name for column in schema.columns if column.role == role]:
-            say(f"Columns {meaning}: {', '.join(found)}.")
+            lines.append(f"Columns {meaning}: {', '.join(found)}.")
+    if lines:
+        say()
+    for line in lines:
+        say(line)

@@ -1,20 +1,25 @@
 """`sfumato measure`: attack a release, use it, and say what each number means."""
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from typer import Argument, Option
 
 from sfumato.cli.options import File, Json, LedgerFile, SchemaFile
-from sfumato.cli.show import BETTER, INDENT, explained, heading, number, print_json, say
-from sfumato.data import read
-from sfumato.errors import ReleaseError
-from sfumato.measures.measure import LOOK, measure
+from sfumato.cli.show import BETTER, INDENT, explained, heading, number, print_columns, print_json, progress_bar, say
+from sfumato.cli.together import belief_figures, read_release
+from sfumato.data import Table, read
+from sfumato.errors import ParameterError
+from sfumato.measures.attacks.composition import HIGHEST_BELIEF
+from sfumato.measures.looks import note_look
+from sfumato.measures.measure import LOOK, MEASURES, Measurements, assess
+from sfumato.measures.measurement import Measure, Measurement
 from sfumato.measures.workloads import WORKLOADS
 from sfumato.measures.workloads.clustering import MatchPoint
 from sfumato.measures.workloads.learning import HeldOut
 from sfumato.privacy.ledger import Ledger
-from sfumato.release import FlowRelease, ForeignRelease, Release, load_release
-from sfumato.schema import Schema
+from sfumato.release import Release
+from sfumato.report.numbers import format_unit
 
 EXAMPLE = "sfumato measure people.csv release --schema people.toml"
 FAMILIES = {
@@ -22,13 +27,16 @@ FAMILIES = {
     "utility": "Utility: what a recipient can still do",
     "shape": "Shape: what the release looks like",
 }
+TOGETHER = "together"
+Progress = Callable[[str, int, int], None]
 
 
 def command(
     *,
     file: File,
-    release: Path = Argument(
-        metavar="RELEASE", help="A release folder, or a CSV or Parquet file that another tool anonymized."
+    releases: list[Path] = Argument(
+        metavar="RELEASE...",
+        help="A release folder, or a CSV or Parquet file that another tool anonymized; several: also together.",
     ),
     schema: SchemaFile,
     test: Path | None = Option(
@@ -39,6 +47,7 @@ def command(
     clusters: int | None = Option(
         None, min=2, help="Compare so many clusters of the release with those of the original."
     ),
+    only: list[str] | None = Option(None, metavar="NAME", help="Compute only this measure; may be repeated."),
     ledger_file: LedgerFile = None,
     as_json: Json = False,
 ) -> None:
@@ -47,25 +56,53 @@ def command(
     The release may be a file that another tool made. The figures are computed on the real data: they are for
     the publisher and not to be published. The ledger notes that they were seen: noise does not cover a setting that is
     chosen after that.
+
+    With several releases, the privacy of each is shown beside what all of them give away together to somebody who has
+    them all.
     """
-    table = read(file, schema)
-    Ledger(ledger_file).note_look(table.schema.name, LOOK, table.digest)
-    published, suppressed = _read_release(release, table.schema)
+    table, names = read(file, schema), tuple(dict.fromkeys(only or ()))
+    note_look(table, LOOK, Ledger(ledger_file))
+    if len(releases) > 1:
+        if test or clusters:
+            raise ParameterError("--test and --clusters measure one release; give one")
+        with progress_bar() as progress:
+            compared = _compare(table, releases, names, progress)
+        _show_compared(compared, as_json=as_json)
+        return
+    release = releases[0]
+    published, suppressed = read_release(release, table.schema)
     held_out = [HeldOut(test=read(test, table.schema))] if test else []
     clustered = [MatchPoint(clusters=clusters)] if clusters else []
-    found = measure(table, published, (*WORKLOADS, *held_out, *clustered))
+    with progress_bar() as progress:
+        found = assess(table, published, (*WORKLOADS, *held_out, *clustered), only=names, progress=progress)
     if as_json:
         print_json(found.spec())
         return
-    say(f"{release} stands for {published.rows:,.0f} of {table.n:,} rows.")
+    made_up = published.noisy or published.rows > table.n
+    of = "rows; the table has" if made_up else "of"
+    say(f"{release} stands for {published.rows:,.0f} {of} {table.n:,}{'' if made_up else ' rows'}.")
     if suppressed:
         say(f"{suppressed:,} more stand in it with every quasi-identifier suppressed, and count as left out.")
+    _show_families(found)
+    _show_allowed(published, found)
+
+
+def _show_families(found: Measurements) -> None:
     for family, title in FAMILIES.items():
-        heading(title)
         rows = [(item.measure, item.value) for item in found.values() if item.measure.family == family]
-        explained(
-            ((about.title, number(value), about.unit, BETTER[about.direction]), about.sentence) for about, value in rows
-        )
+        if rows:
+            heading(title)
+            explained(
+                (
+                    (about.title, number(value, about.unit), format_unit(about.unit), BETTER[about.direction]),
+                    about.sentence,
+                )
+                for about, value in rows
+            )
+
+
+def _show_allowed(published: Release, found: Measurements) -> None:
+    """What the claim allows any adversary, where it rests on noise."""
     if allowed := published.claim.in_words():
         heading("What noise allows: how far any adversary can get, beside what the attacks above reached")
         for sentence in allowed:
@@ -79,12 +116,44 @@ def command(
             )
 
 
-def _read_release(path: Path, schema: Schema) -> tuple[Release, int]:
-    """The release, and how many rows it publishes as suppressed."""
-    if not path.is_dir():
-        foreign = ForeignRelease.read(path, schema)
-        return foreign.release, foreign.suppressed
-    found = load_release(path)
-    if isinstance(found, FlowRelease):
-        raise ReleaseError(f"{path}: this release holds flows; measure them with sfumato commute evaluate")
-    return found, 0
+def _compare(table: Table, paths: Sequence[Path], only: Sequence[str], progress: Progress) -> dict[str, Measurements]:
+    """The privacy measures of each release, or the measures asked for, and of all of them together."""
+    privacy = [name for name, item in MEASURES.items() if item.family == "privacy"]
+    names = [name for name in only or privacy if name != HIGHEST_BELIEF.name]
+    every, found = [], {}
+    for path in dict.fromkeys(paths):
+        release, _ = read_release(path, table.schema)
+        every.append(release)
+        beliefs = _measured(belief_figures(table, [release]), only)
+        more = assess(table, release, only=names, progress=progress) if names else Measurements()
+        found[str(path)] = Measurements({**beliefs, **more})
+    return {**found, TOGETHER: _measured(belief_figures(table, every), only)}
+
+
+def _measured(values: dict[str, float], only: Sequence[str]) -> Measurements:
+    """Figures about beliefs as measurements, those asked for or all."""
+    known = {**MEASURES, HIGHEST_BELIEF.name: HIGHEST_BELIEF}
+    asked = {name: value for name, value in values.items() if not only or name in only}
+    return Measurements({name: Measurement(measure=known[name], value=value) for name, value in asked.items()})
+
+
+def _value(found: Measurements, measure: Measure) -> str:
+    return number(found[measure.name].value, measure.unit) if measure.name in found else ""
+
+
+def _show_compared(compared: dict[str, Measurements], *, as_json: bool) -> None:
+    if as_json:
+        specs = {name: found.spec() for name, found in compared.items()}
+        print_json({TOGETHER: specs.pop(TOGETHER), "releases": specs})
+        return
+    about = {name: item.measure for found in compared.values() for name, item in found.items()}
+    rows = [
+        (item.title, *(_value(found, item) for found in compared.values()), format_unit(item.unit))
+        for item in about.values()
+    ]
+    print_columns(["", *compared, ""], rows)
+    say()
+    say(
+        "Together: for somebody who has all of them and looks up a person who is in all of them. The highest belief is "
+        "how sure that makes an adversary, rightly or not; values guessed right count what is true."
+    )

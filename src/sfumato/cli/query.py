@@ -19,11 +19,14 @@ def command(
 ) -> None:
     """Estimate from a release how many people satisfy conditions.
 
+    It says how far off that can be: for certain, where classes or buckets of people are published, and by an interval
+    where there is noise.
+
     A release of flows is asked about origin and destination, such as "destination = 7 and origin not in (3, 4)".
     """
     published = load_release(release)
-    estimate = published.query(conditions)
+    answer = published.answer(conditions)
     if as_json:
-        print_json({"query": conditions, "estimate": estimate, "rows": published.rows})
+        print_json({"query": conditions, **answer.spec(), "rows": published.rows})
     else:
-        say(f"About {estimate:,.1f} of {published.rows:,.0f} people.")
+        say(answer.sentence)

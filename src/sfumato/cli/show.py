@@ -8,11 +8,14 @@ from __future__ import annotations
 import json
 import math
 import sys
+import time
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from sfumato.cli.interrupt import interruptible
+from sfumato.report.numbers import is_percent, plain
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,6 +25,11 @@ if TYPE_CHECKING:
 UNWRAPPED = 100_000
 BETTER = {"lower": "lower is better", "higher": "higher is better", "none": ""}
 INDENT = 2
+STEERING = ("Cc", "Cs", "Zl", "Zp")
+TURNING = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
+"""Kinds of characters that a terminal obeys, and directions of writing that make it show a line in another order."""
+SECONDS_BETWEEN_LINES = 30
+"""How often progress is told where there is no terminal to draw a bar on."""
 
 
 def screen(*, notes: bool = False) -> Console:
@@ -33,14 +41,24 @@ def screen(*, notes: bool = False) -> Console:
     return Console(file=stream, width=width, highlight=False, markup=False, emoji=False)
 
 
+def printable(text: str) -> str:
+    """The text on one line, with signs that would steer a terminal, or turn what is read around, spelled out."""
+    return "".join(ascii(sign)[1:-1] if _steers(sign) else sign for sign in text)
+
+
+def _steers(sign: str) -> bool:
+    return unicodedata.category(sign) in STEERING or unicodedata.bidirectional(sign) in TURNING
+
+
 def note(text: str) -> None:
     """Tell the user something beside the result."""
-    screen(notes=True).print(text)
+    screen(notes=True).print(printable(text))
 
 
 def say(text: str = "", indent: int = 0) -> None:
     from rich.padding import Padding
 
+    text = printable(text)
     screen().print(Padding(text, (0, 0, 0, indent), expand=False) if indent else text)
 
 
@@ -53,7 +71,7 @@ def say_claim(claim: Claim, *more: str) -> None:
 
 def heading(text: str) -> None:
     say()
-    screen().print(text, style="bold")
+    screen().print(printable(text), style="bold")
 
 
 def print_columns(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -62,7 +80,7 @@ def print_columns(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 
     table = Table(*(Column(title, overflow="fold") for title in titles), box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(printable, row))
     screen().print(table)
 
 
@@ -106,10 +124,12 @@ def _finite(value: Any) -> Any:
     return value
 
 
-def number(value: float) -> str:
-    """A measured value, short."""
+def number(value: float, unit: str = "") -> str:
+    """A measured value, short, in percent if it is a part of a whole."""
     if not math.isfinite(value):
         return str(value)
+    if is_percent(unit):
+        return plain(value, unit)
     return f"{value:,.0f}" if float(value).is_integer() and abs(value) >= 1 else f"{value:,.4g}"
 
 
@@ -117,7 +137,8 @@ def number(value: float) -> str:
 def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
     """A bar on standard error for work that is counted: what is being done, how much of it, and of how much.
 
-    Where the user asked to stop, the yielded function does.
+    Where standard error is no terminal, a plain line now and then. Where the user asked to stop, the yielded function
+    does.
     """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -125,9 +146,14 @@ def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
     shown = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     bar = Progress(*shown, console=console, disable=not console.is_terminal, transient=True)
     task = bar.add_task("starting", total=None)
+    last = time.monotonic()
 
     def show(text: str, done: int, total: int) -> None:
+        nonlocal last
         bar.update(task, description=text, completed=done, total=total)
+        if not console.is_terminal and time.monotonic() - last >= SECONDS_BETWEEN_LINES:
+            last = time.monotonic()
+            console.print(f"{text}: {done:,} of {total:,}")
         check()
 
     with interruptible() as check, bar:

@@ -16,12 +16,13 @@ from sfumato.data import Table
 from sfumato.errors import ParameterError
 from sfumato.methods import Method
 from sfumato.release.envelope import refuse_inside_release
-from sfumato.trials.frontier import STORE_NAME, Frontier, frontier
+from sfumato.trials.frontier import PILOT_STORE_NAME, STORE_NAME, Frontier, frontier
 from sfumato.trials.pilot import FOLDER as PILOT
 from sfumato.trials.trial import Trial
 
 RELEASE = "release"
 REPORT = ("report.html", "frontier.json", "frontier.csv", "frontier.png", "frontier.svg")
+ADVISED = "advised.toml"
 INTERRUPTED = 130
 
 
@@ -40,8 +41,16 @@ class Study:
         return self.folder / STORE_NAME
 
     @property
+    def pilot_trials(self) -> Path:
+        return self.folder / PILOT_STORE_NAME
+
+    @property
     def pilot(self) -> Path:
         return self.folder / PILOT
+
+    @property
+    def advised(self) -> Path:
+        return self.folder / ADVISED
 
     @property
     def report(self) -> Path:
@@ -52,7 +61,7 @@ class Study:
         if self.folder.exists() and not self.folder.is_dir():
             raise ParameterError(f"{self.folder}: this is a file; expected a folder for the report")
         refuse_inside_release(self.folder)
-        there = [self.folder / name for name in (*REPORT, PILOT, *more) if (self.folder / name).exists()]
+        there = [self.folder / name for name in (*REPORT, PILOT, ADVISED, *more) if (self.folder / name).exists()]
         if there and not ours:
             reason = "this already exists and comes from elsewhere; choose another folder with -o"
             raise ParameterError(f"{there[0]}: {reason}")
@@ -73,6 +82,7 @@ class Study:
                 return frontier(table, methods, folder=self.folder, progress=progress, **settings)
         except KeyboardInterrupt:
             done, total = reached
-            stored = f"{done} of {total} trials are stored in {self.trials}" if done else "no trial is stored yet"
+            place = self.trials if settings.get("epsilon") is None else self.pilot_trials
+            stored = f"{done} of {total} trials are stored in {place}" if done else "no trial is stored yet"
             note(f"Interrupted; {stored}; run the same command again to go on.")
             raise typer.Exit(INTERRUPTED) from None

@@ -7,15 +7,12 @@ import typer
 
 from sfumato.cli.options import Json, LedgerFile, ReleaseFolder
 from sfumato.cli.show import INDENT, explained, print_json, say, say_claim
-from sfumato.errors import ParameterError, SfumatoError
-from sfumato.methods import METHODS, make_method
-from sfumato.methods.base import qualify
-from sfumato.privacy.ledger import NOTHING, Ledger, format_loss
-from sfumato.privacy.loss import Approximate, exact
-from sfumato.privacy.population import population_name
+from sfumato.errors import ParameterError
+from sfumato.privacy.ledger import Ledger, format_loss
+from sfumato.publish.agreement import contradicts_ledger, contradicts_parameters, contradicts_wording, unsaid_caveats
 from sfumato.release import FlowRelease, Release, load_release
-from sfumato.release.contradictions import missing_caveats
-from sfumato.release.verification import Outcome, Verification, choice_of, verify_folder
+from sfumato.release.envelope import OLD_FLOWS, describing
+from sfumato.release.verification import Outcome, Verification, verify_folder
 
 EXAMPLE = "sfumato verify release"
 CODES: dict[Outcome, int] = {"holds": 0, "broken": 1, "nothing promised": 1, "undecided": 3}
@@ -24,6 +21,8 @@ VERDICTS: dict[Outcome, str] = {
     "broken": "The release does not keep its claim.",
     "undecided": "It rests on how the release was made: what is published neither contradicts nor confirms it.",
 }
+BRIEF = "0.1.0"
+"""The version whose claims left out some caveats about noise; what they leave out is said for them."""
 NO_ID = "It has no id: no ledger was charged for it, so no cap holds for it."
 
 
@@ -39,7 +38,14 @@ def command(release: ReleaseFolder, ledger_file: LedgerFile = None, as_json: Jso
     """
     published = load_release(release)
     charged, disagrees = _ask_ledger(published, ledger_file)
-    found = verify_folder(release, published, more=(*_contradicts_method(published), *disagrees))
+    unsaid = unsaid_caveats(published)
+    brief = published.provenance.version == BRIEF
+    old = (describing(release) or release).name == OLD_FLOWS
+    more = (*contradicts_wording(published), *contradicts_parameters(published, old=old), *disagrees)
+    found = verify_folder(release, published, more=(*more, *(() if brief else unsaid)))
+    left = [*unsaid, *_missing_spelled(published)] if brief else []
+    if left:
+        charged = " ".join([*([charged] if charged else []), f"Made by version {BRIEF}: {'; '.join(left)}."])
     if as_json:
         print_json(_figures(found, charged))
     else:
@@ -47,33 +53,10 @@ def command(release: ReleaseFolder, ledger_file: LedgerFile = None, as_json: Jso
     raise typer.Exit(CODES[found.outcome])
 
 
-def _contradicts_method(release: Release | FlowRelease) -> list[str]:
-    """How a claim differs from what its method promises at the parameters that the release names."""
-    claim, made = release.claim, release.provenance
-    if not claim.promises or isinstance(release, FlowRelease) or made.method not in METHODS:
-        return []
-    unsaid = missing_caveats(claim, qualify(claim, release.schema).assumptions)
-    known = missing_caveats(claim, release.schema.caveats())
-    return [*(sentence for sentence in unsaid if sentence not in known), *_contradicts_parameters(release)]
-
-
-def _contradicts_parameters(release: Release) -> list[str]:
-    claim, made = release.claim, release.provenance
-    try:
-        method = make_method(made.method, made.parameters)
-    except SfumatoError as error:
-        return [f"its parameters are not those of its method: {error}"]
-    if method.claim.noise != claim.noise:
-        return [f"{method.name} {'adds' if method.claim.noise else 'adds no'} noise, and the claim says otherwise"]
-    spent, claimed, choice = method.claim.cost or NOTHING, claim.cost or NOTHING, choice_of(claim)
-    if choice:
-        spent += Approximate(exact(choice.epsilon), NOTHING.delta)
-    if not claimed.covers(spent) or method.claim.neighbours != claim.neighbours:
-        return [
-            f"{method.label} costs {format_loss(spent)} for {method.claim.neighbours} neighbours, the claim says "
-            f"{format_loss(claimed)} for {claim.neighbours} neighbours"
-        ]
-    return []
+def _missing_spelled(release: Release | FlowRelease) -> list[str]:
+    """What the first version told about how the original spelled a missing value, which nobody can check."""
+    known = [] if isinstance(release, FlowRelease) else [spelling for spelling in release.schema.missing if spelling]
+    return [f"it says that the original spelled a missing value {', '.join(map(repr, known))}"] if known else []
 
 
 def _ask_ledger(release: Release | FlowRelease, ledger_file: Path | None) -> tuple[str | None, list[str]]:
@@ -88,25 +71,12 @@ def _ask_ledger(release: Release | FlowRelease, ledger_file: Path | None) -> tup
     name = f"Its id is {release.provenance.id}"
     if not ledger.path.exists():
         return f"{name}; whoever made it can look it up in their ledger.", []
-    entries = {entry.release: entry for entry in ledger.entries()}
-    entry, choice = entries.get(release.provenance.id), choice_of(release.claim)
+    entry = next((entry for entry in ledger.entries() if entry.release == release.provenance.id), None)
     if entry is None:
         return f"{name}, which the ledger {ledger.path} does not know.", []
-    pilot = entries.get(choice.pilot) if choice else None
-    charged = entry.cost + (pilot.cost if pilot else NOTHING)
-    data_set = release.data_set if isinstance(release, FlowRelease) else release.schema.name
-    disagrees = []
-    if choice and not pilot:
-        disagrees.append(f"the ledger {ledger.path} knows no pilot {choice.pilot}")
-    elif charged != release.claim.cost or entry.neighbours != release.claim.neighbours:
-        disagrees.append(
-            f"the ledger was charged {format_loss(charged)} for {entry.neighbours} neighbours, the claim says "
-            f"{format_loss(release.claim.cost)} for {release.claim.neighbours} neighbours"
-        )
-    if entry.data_set != population_name(data_set):
-        disagrees.append(f"the ledger was charged for {entry.data_set!r}, not for {data_set!r}")
     settled = "settled" if entry.state == "settled" else "reserved and not settled"
-    return f"{name}; the ledger {ledger.path} was charged {format_loss(entry.cost)} for it, {settled}.", disagrees
+    charged = f"{name}; the ledger {ledger.path} was charged {format_loss(entry.cost)} for it, {settled}."
+    return charged, contradicts_ledger(release, entry, ledger)
 
 
 def _figures(found: Verification, charged: str | None) -> dict[str, Any]:
@@ -137,6 +107,8 @@ def _show(found: Verification, charged: str | None) -> None:
     release = found.release
     if isinstance(release, Release) and found.checks:
         _show_checks(release, found)
+        if charged:
+            say(charged)
     elif release.claim.promises:
         say_claim(release.claim, *([charged] if charged else []))
     else:

@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 from sfumato.collect.survey import Survey, describe_range
 from sfumato.data.formats import table_bytes
 from sfumato.data.source import read_frame
-from sfumato.errors import DataError, ParameterError
+from sfumato.errors import DataError, ParameterError, quote
 from sfumato.files import place
 
 INEXACT = 2**53
 """Whole numbers from here on may be those of their neighbours when read as floating point."""
-MAX_SHOWN = 40
 
 
 def count_reports(
@@ -68,7 +67,7 @@ def _read_codes(file: Path | str, column: str | None, values: range) -> tuple[ND
     codes = numbers.to_frame("whole").lazy().select(on_grid).collect().to_series()
     if codes.null_count():
         row = int(codes.is_null().arg_max() or 0)
-        problem = "the value is missing; expected" if raw[row] is None else f"{str(raw[row])[:MAX_SHOWN]!r} is not"
+        problem = "the value is missing; expected" if raw[row] is None else f"{quote(str(raw[row]))} is not"
         raise DataError(f"{where}, row {row + 1}, column {raw.name!r}: {problem} {describe_range(values)}")
     return codes.to_numpy(), raw.name
 
@@ -76,12 +75,12 @@ def _read_codes(file: Path | str, column: str | None, values: range) -> tuple[ND
 def _read_column(file: Path | str, column: str | None) -> tuple[pl.Series, str]:
     frame, where = read_frame(file, None if column is None else [column])
     if frame.width != 1:
-        shown = ", ".join(map(repr, frame.columns[:12]))
+        shown = ", ".join(map(quote, frame.columns[:12]))
         raise DataError(f"{where}: the file has {frame.width} columns; choose the one to read from {shown}")
     if column is None:
         with suppress(ValueError):
             float(frame.columns[0])
-            raise DataError(f"{where}: the first line is {frame.columns[0]!r}; expected the name of the column")
+            raise DataError(f"{where}: the first line is {quote(frame.columns[0])}; expected the name of the column")
     return frame.to_series(), where
 
 

@@ -7,8 +7,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sfumato.data.text import as_text, quote_cell
 from sfumato.errors import DataError
 from sfumato.schema import MISSING, UNKNOWN, Axis
+from sfumato.schema.taxonomy import as_label
 
 
 def encode_column(raw: pl.Series, axis: Axis, missing: tuple[str, ...], where: str) -> pl.Series:
@@ -25,37 +27,36 @@ def encode_column(raw: pl.Series, axis: Axis, missing: tuple[str, ...], where: s
         place = f"{where}, row {row + 1}, column {axis.name!r}"
         if codes[row] == MISSING:
             raise DataError(f"{place}: the value is missing; if that may happen, declare nullable = true in the schema")
-        raise DataError(f"{place}: {raw[row]!r} is not {axis.expected}")
+        raise DataError(f"{place}: {quote_cell(raw, row)} is not {axis.expected}")
     return codes.rename(axis.name)
-
-
-def as_text(raw: pl.Series, place: str) -> pl.Series:
-    """The column as text without spaces around it; only its type can make this refuse."""
-    try:
-        if raw.dtype == pl.Binary:
-            raw = raw.map_elements(lambda value: value.decode(errors="replace"), return_dtype=pl.String)
-        return (raw.fill_nan(None) if raw.dtype.is_float() else raw).cast(pl.String).str.strip_chars()
-    except pl.exceptions.PolarsError as error:
-        raise DataError(f"{place}: {raw.dtype} is not a type of plain values") from error
 
 
 def _encode_numbers(raw: pl.Series, axis: Axis, missing: tuple[str, ...]) -> pl.Series:
     numbers = raw.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
     codes = axis.encode(numbers)
-    means_missing = pl.Series(missing, dtype=pl.String).cast(pl.Float64, strict=False).drop_nulls().to_numpy()
-    codes[np.isnan(numbers) | np.isin(numbers, means_missing)] = MISSING
+    codes[np.isnan(numbers) | _means_missing(numbers, missing)] = MISSING
     return pl.Series(axis.place(codes, numbers))
 
 
 def _encode_text(raw: pl.Series, axis: Axis, missing: tuple[str, ...], where: str) -> pl.Series:
     text = as_text(raw, f"{where}, column {axis.name!r}").rename("text")
     distinct = text.unique()
+    absent = distinct.is_in(missing).fill_null(True).to_numpy()
     values: list[str] | NDArray[np.float64]
     if axis.kind == "numeric":
         values = distinct.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
+        absent = absent | _means_missing(values, missing)
     else:
         values = distinct.fill_null("").to_list()
+        spellings = set(map(as_label, missing))
+        absent = absent | np.array([as_label(value) in spellings for value in values], dtype=bool)
     codes = axis.encode(values)
-    codes[distinct.is_in(missing).fill_null(True).to_numpy()] = MISSING
+    codes[absent] = MISSING
     code_of = pl.DataFrame({"text": distinct, "code": axis.place(codes, values)})
     return text.to_frame().join(code_of, on="text", how="left", nulls_equal=True, maintain_order="left")["code"]
+
+
+def _means_missing(numbers: NDArray[np.float64], missing: tuple[str, ...]) -> NDArray[np.bool_]:
+    """Which numbers are spelled as a missing value, however many zeros either has."""
+    spelled = pl.Series(missing, dtype=pl.String).cast(pl.Float64, strict=False).drop_nulls().to_numpy()
+    return np.isin(numbers, spelled)

@@ -11,10 +11,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.data.encode import as_text, encode_column
+from sfumato.data.encode import encode_column
+from sfumato.data.formats import Reading
 from sfumato.data.keys import pack
 from sfumato.data.people import keep_rows_of_people
 from sfumato.data.source import read_frame
+from sfumato.data.text import as_names
 from sfumato.errors import DataError
 from sfumato.schema import Axis, Schema
 
@@ -33,6 +35,10 @@ class Engine(Protocol):
     @property
     def repeated(self) -> int:
         """How many people had several rows to begin with, where it is known whose a row is."""
+
+    @property
+    def unowned(self) -> int:
+        """How many rows were left out because nothing says whose they are."""
 
     def count_by_key(self, axes: Sequence[Axis]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """The distinct rows of codes in rising order, (keys, axes), and how often each occurs."""
@@ -55,6 +61,7 @@ class PolarsEngine:
     kept: pl.DataFrame = field(repr=False)
     one_each: Self | None = field(default=None, repr=False)
     repeated: int = 0
+    unowned: int = 0
 
     @classmethod
     def read(cls, source: Any, schema: Schema) -> Self:
@@ -64,20 +71,21 @@ class PolarsEngine:
         """
         person = schema.person_column
         names = [*(axis.name for axis in schema.axes), *schema.keep, *([person] if person else [])]
-        frame, where = read_frame(source, names, empty=True, tolerant=not schema.keep)
+        reading: Reading = "strict" if schema.keep else "lossy" if schema.refusing else "lenient"
+        frame, where = read_frame(source, names, empty=True, reading=reading)
         codes = pl.DataFrame([encode_column(frame[axis.name], axis, schema.missing, where) for axis in schema.axes])
         kept = pl.DataFrame([frame[name] for name in schema.keep])
         if person is None:
             return cls(where=where, codes=codes, kept=kept)
-        people = as_text(frame[person], f"{where}, column {person!r}")
-        people = people.set(people.is_in(schema.missing), None)
-        repeated = int((people.value_counts()["count"] > 1).sum())
+        people = as_names(frame[person], schema.missing, f"{where}, column {person!r}")
+        repeated = int((people.drop_nulls().value_counts()["count"] > 1).sum())
+        about: dict[str, Any] = {"where": where, "repeated": repeated, "unowned": people.null_count()}
         first, beside = keep_rows_of_people(codes, kept, people, 1)
-        one_each = cls(where=where, codes=first, kept=beside, repeated=repeated)
+        one_each = cls(codes=first, kept=beside, **about)
         if schema.rows_per_person == 1:
             return one_each
         codes, kept = keep_rows_of_people(codes, kept, people, schema.rows_per_person)
-        return cls(where=where, codes=codes, kept=kept, one_each=one_each, repeated=repeated)
+        return cls(codes=codes, kept=kept, one_each=one_each, **about)
 
     def count_by_key(self, axes: Sequence[Axis]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         packed = pl.DataFrame({"key": self._pack(axes)}).with_row_index("row")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sfumato.data.places import Places, as_numbers, find_column, refuse_where
 from sfumato.data.source import read_frame
-from sfumato.errors import DataError
+from sfumato.errors import DataError, quote
 
 COUNT_NAMES = ("count", "workers", "people", "trips", "flow")
 MAX_PEOPLE = 10**7
@@ -127,7 +127,7 @@ class Flows:
         flows = cls.of_pairs(places, goes_to, comes_from, people)
         if int(flows.people.max()) > MAX_PEOPLE:
             place = places.ids[int(flows.destinations[flows.people.argmax()])]
-            raise DataError(f"{where}: more than {MAX_PEOPLE:,} people go to {place!r}; split the destination")
+            raise DataError(f"{where}: more than {MAX_PEOPLE:,} people go to {quote(place)}; split the destination")
         return flows
 
     def frame(self, count: str = "count") -> pl.DataFrame:

@@ -17,14 +17,19 @@ from typing import IO, Any, Literal, cast
 import polars as pl
 from polars import selectors
 
-from sfumato.errors import DataError, ParameterError
+from sfumato.data.lines import is_well_formed, split_lines
+from sfumato.data.text import NOT_TEXT
+from sfumato.errors import DataError, ParameterError, quote, shorten
 
+Reading = Literal["strict", "lossy", "lenient"]
+"""What a file is forgiven: nothing, text that is not UTF-8 (its bytes are spelled out), or anything in a line."""
 SEPARATORS = ",;\t|"
 MAX_HEADER = 1_000_000
 MAX_FIELD = 2**31 - 1
 COMPRESSED = ".gz"
 TEXT_ENDINGS = (".tsv", ".txt")
 """Usual for text, which any other ending is read as."""
+MAX_REASON = 200
 LAST_IS_EMPTY = "\0 last is empty"
 UNREADABLE = (pl.exceptions.PolarsError, OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error)
 
@@ -36,11 +41,8 @@ class Format:
     scan: Callable[[Path], pl.LazyFrame]
     write: Callable[[pl.DataFrame, IO[bytes]], Any]
 
-    def read(self, path: Path, columns: Sequence[str] | None, guess: bool, tolerant: bool) -> pl.DataFrame:
-        """The wanted columns; `guess` allows for files that other programs wrote in a dialect of their own.
-
-        To be `tolerant` is to read text that is not UTF-8, with a replacement character for what cannot be read.
-        """
+    def read(self, path: Path, columns: Sequence[str] | None, guess: bool, reading: Reading) -> pl.DataFrame:
+        """The wanted columns; `guess` allows for files that other programs wrote in a dialect of their own."""
         lazy = self.scan(path)
         return select(lazy, lazy.collect_schema().names(), columns, str(path)).collect()
 
@@ -49,15 +51,25 @@ class Format:
 class DelimitedFormat(Format):
     """CSV: every field is text; another program's separator is found out and its empty lines are left out."""
 
-    def read(self, path: Path, columns: Sequence[str] | None, guess: bool, tolerant: bool) -> pl.DataFrame:
-        errors = "replace" if tolerant else "strict"
+    def read(self, path: Path, columns: Sequence[str] | None, guess: bool, reading: Reading) -> pl.DataFrame:
+        errors = "strict" if reading == "strict" else NOT_TEXT
         separator, header = _read_header(path, guess, errors)
-        encoding: Literal["utf8", "utf8-lossy"] = "utf8-lossy" if tolerant else "utf8"
-        lazy = pl.scan_csv(path, separator=separator, infer_schema=False, new_columns=header, encoding=encoding)
+        if reading == "lenient":
+            return _read_leniently(path, separator, header, columns)
+        lazy = _scan(path if reading == "strict" else _read_text(path), separator, header)
         if not guess:
             return select(lazy, header, columns, str(path)).collect()
         last = selectors.by_name(header[-1]).is_null().alias(LAST_IS_EMPTY)
-        frame = select(lazy, header, columns, str(path), last).collect()
+        wanted = select(lazy, header, columns, str(path), last)
+        try:
+            frame = wanted.collect()
+        except pl.exceptions.PolarsError:
+            _refuse_ragged(path, len(header), _row_lengths(path, separator, errors))
+            if not is_well_formed(_read_text(path), separator):
+                raise DataError(
+                    f"{path}: a quotation mark opens a cell and is not closed, or stands inside one"
+                ) from None
+            raise
         if frame[LAST_IS_EMPTY].any():
             frame = frame.filter(~_find_blank_lines(path, separator, len(header), frame.height, errors))
         return frame.drop(LAST_IS_EMPTY)
@@ -76,11 +88,16 @@ def find_format(path: Path) -> tuple[str, Format] | None:
 
 
 def read_table(
-    path: Path, columns: Sequence[str] | None = None, *, guess: bool = True, empty: bool = False, tolerant: bool = False
+    path: Path,
+    columns: Sequence[str] | None = None,
+    *,
+    guess: bool = True,
+    empty: bool = False,
+    reading: Reading = "strict",
 ) -> pl.DataFrame:
     """The rows of a file with the wanted columns (all if `None`); without `guess`, a file that this program wrote.
 
-    A file without rows is refused unless it may be `empty`, and text that is not UTF-8 unless reading is `tolerant`.
+    A file without rows is refused unless it may be `empty`; `reading` says what else is refused.
     """
     try:
         str(path).encode()
@@ -92,10 +109,10 @@ def read_table(
         raise DataError(f"{path}: this is a folder; expected a file such as {_endings()}")
     try:
         _, known = find_format(path) or ("", CSV)
-        frame = known.read(path, columns, guess, tolerant)
+        frame = known.read(path, columns, guess, reading)
     except UNREADABLE as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise DataError(f"{path}: cannot be read as a table ({reason})") from error
+        raise DataError(f"{path}: cannot be read as a table ({shorten(reason, MAX_REASON)})") from error
     if frame.height == 0 and not empty:
         raise DataError(f"{path}: the file has no rows")
     return frame
@@ -154,7 +171,7 @@ def refuse_absent(wanted: Sequence[str], present: Sequence[str], where: str) -> 
     """Refuse a table without a column that is wanted."""
     for name in wanted:
         if name not in present:
-            shown = ", ".join(map(repr, present[:12]))
+            shown = ", ".join(map(quote, present[:12]))
             raise DataError(f"{where}: the column {name!r} is missing; the file has {shown}")
 
 
@@ -162,7 +179,7 @@ def refuse_duplicates(names: Sequence[str], where: str) -> None:
     """Refuse two columns of one name."""
     twice = sorted({name for name in names if list(names).count(name) > 1})
     if twice:
-        raise DataError(f"{where}: the column {twice[0]!r} appears more than once")
+        raise DataError(f"{where}: the column {quote(twice[0])} appears more than once")
 
 
 def _read_header(path: Path, guess: bool, errors: str) -> tuple[str, list[str]]:
@@ -180,20 +197,56 @@ def _read_header(path: Path, guess: bool, errors: str) -> tuple[str, list[str]]:
     return separator, header
 
 
+def _scan(source: Path | bytes, separator: str, header: list[str], *, ragged: bool = False) -> pl.LazyFrame:
+    return pl.scan_csv(
+        source, separator=separator, infer_schema=False, new_columns=header, truncate_ragged_lines=ragged
+    )
+
+
+def _read_text(path: Path) -> bytes:
+    """What is in a file, as UTF-8 even where it is not: two lines that differ still do."""
+    with _open(path) as file:
+        content = file.read()
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return content.decode(errors=NOT_TEXT).encode()
+    return content
+
+
+def _read_leniently(path: Path, separator: str, header: list[str], columns: Sequence[str] | None) -> pl.DataFrame:
+    """The wanted columns, whatever stands in a line; the quick reader and the patient one read what both can alike."""
+    content = _read_text(path)
+    lazy = select(_scan(content, separator, header, ragged=True), header, columns, str(path))
+    if is_well_formed(content, separator):
+        return lazy.collect()
+    return split_lines(content.decode("utf-8-sig"), separator, header, columns or header)
+
+
 def _find_blank_lines(path: Path, separator: str, fields: int, rows: int, errors: str) -> pl.Series:
     """Which rows are empty lines. The reader fills up rows that lack fields, so these are looked for here."""
+    lengths = _row_lengths(path, separator, errors)
+    _refuse_ragged(path, fields, lengths)
+    if len(lengths) != rows:
+        raise DataError(f"{path}: has empty lines that cannot be told from rows without values; remove them")
+    return pl.Series([length == 0 and fields > 1 for length in lengths], dtype=pl.Boolean)
+
+
+def _row_lengths(path: Path, separator: str, errors: str) -> list[int]:
+    """How many fields each row has."""
     csv.field_size_limit(MAX_FIELD)
     with _open(path) as file:
         text = io.TextIOWrapper(file, encoding="utf-8-sig", errors=errors, newline="")
         records = csv.reader(text, delimiter=separator)
         next(records)
-        lengths = [len(record) for record in records]
+        return [len(record) for record in records]
+
+
+def _refuse_ragged(path: Path, fields: int, lengths: Sequence[int]) -> None:
+    """Refuse the first row that is not empty and has more or fewer fields than the header."""
     for row, length in enumerate(lengths, start=1):
-        if 0 < length < fields:
+        if length not in (0, fields):
             raise DataError(f"{path}, row {row}: {length} fields where the header has {fields}")
-    if len(lengths) != rows:
-        raise DataError(f"{path}: has empty lines that cannot be told from rows without values; remove them")
-    return pl.Series([length == 0 and fields > 1 for length in lengths], dtype=pl.Boolean)
 
 
 def _open(path: Path) -> IO[bytes]:

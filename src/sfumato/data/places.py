@@ -9,7 +9,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.source import read_frame
-from sfumato.errors import DataError, ParameterError
+from sfumato.data.text import quote_cell, spell
+from sfumato.errors import DataError, ParameterError, quote, shorten
 
 ID_NAMES = ("id", "place", "block", "geoid")
 LATITUDE_NAMES = ("latitude", "lat")
@@ -18,6 +19,8 @@ OUTSIDE = "outside"
 """How a file spells an origin beyond the domain."""
 EARTH_RADIUS = 6371.0088
 """Kilometres, the mean radius."""
+MAX_NAMES = 500
+"""Letters of all names of columns in a message."""
 KILOMETRES = {"km": 1.0, "mi": 1.609344}
 
 
@@ -67,7 +70,7 @@ class Places:
     def partition(self, column: str) -> Partition:
         """The regions of a column, which every place must name."""
         if column not in self.regions.columns:
-            known = ", ".join(self.regions.columns) or "none"
+            known = shorten(", ".join(self.regions.columns), MAX_NAMES) or "none"
             raise ParameterError(f"{self.where}: there are no regions {column!r}; those in the file: {known}")
         values = self.regions[column]
         _refuse_missing(values, self.where, column)
@@ -88,7 +91,9 @@ class Places:
             more += "; ids of places begin with 0, so store ids as text"
         elif outside:
             more += f"; write {OUTSIDE!r} for origins beyond the list, and give a radius"
-        raise DataError(f"{where}: row {row + 1}: {raw.name} is {raw[row]!r}, which is not in the list of places{more}")
+        raise DataError(
+            f"{where}: row {row + 1}: {raw.name} is {quote_cell(raw, row)}, which is not in the list of places{more}"
+        )
 
     @classmethod
     def read(
@@ -109,7 +114,7 @@ class Places:
         if ids.n_unique() < len(ids):
             row = _first(ids.is_duplicated())
             again = int((ids == ids[row]).arg_true()[1])
-            raise DataError(f"{where}: row {again + 1} repeats the place {ids[row]!r} of row {row + 1}")
+            raise DataError(f"{where}: row {again + 1} repeats the place {quote(ids[row])} of row {row + 1}")
         north, east = _degrees(frame[latitude], where, 90.0), _degrees(frame[longitude], where, 180.0)
         return cls(ids, north, east, frame.select(as_text(frame[name], where) for name in rest if name != place), where)
 
@@ -122,13 +127,18 @@ def chord_of(kilometres: float) -> float:
 def find_column(names: list[str], asked: str | None, usual: tuple[str, ...], what: str, where: str) -> str:
     if asked is not None:
         if asked not in names:
-            raise DataError(f"{where}: there is no column {asked!r}; the columns are {', '.join(names)}")
+            raise DataError(
+                f"{where}: there is no column {asked!r}; the columns are {shorten(', '.join(names), MAX_NAMES)}"
+            )
         return asked
     lower = {name.lower(): name for name in reversed(names)}
     for name in usual:
         if name.lower() in lower:
             return lower[name.lower()]
-    raise DataError(f"{where}: no column for the {what} (such as {usual[0]!r}); the columns are {', '.join(names)}")
+    raise DataError(
+        f"{where}: no column for the {what} (such as {usual[0]!r}); the columns are "
+        f"{shorten(', '.join(names), MAX_NAMES)}"
+    )
 
 
 def read_weights(source: Any, places: Places) -> NDArray[np.float64]:
@@ -161,14 +171,14 @@ def refuse_where(wrong: pl.Series, raw: pl.Series, where: str, expected: str) ->
     wrong = wrong.fill_null(True)
     if wrong.any():
         row = _first(wrong)
-        found = "empty" if raw[row] is None else repr(raw[row])
+        found = "empty" if raw.is_null()[row] else quote_cell(raw, row)
         raise DataError(f"{where}: row {row + 1}: {raw.name} is {found}; expected {expected}")
 
 
 def as_text(raw: pl.Series, where: str) -> pl.Series:
     """A column as text, however a file stores it."""
     try:
-        return raw.cast(pl.String)
+        return raw.cast(pl.String) if raw.dtype == pl.Binary else spell(raw)
     except pl.exceptions.PolarsError as error:
         raise DataError(f"{where}: the column {raw.name!r} is of type {raw.dtype}; expected text") from error
 

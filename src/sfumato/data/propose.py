@@ -6,6 +6,7 @@ What is read off the data (bounds, categories, whether values are missing) is li
 
 import json
 import math
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,9 +14,11 @@ import polars as pl
 
 from sfumato.data.formats import refuse_absent
 from sfumato.data.source import FRAME, read_frame
+from sfumato.data.text import LEADING_ZERO, as_text
 from sfumato.errors import DataError, SchemaError
 from sfumato.schema import Schema
 from sfumato.schema.axis import CLIP
+from sfumato.schema.column import Column
 from sfumato.schema.taxonomy import as_label
 
 MISSING_SPELLINGS = ("", "?", "NA", "N/A", "NaN", "null")
@@ -25,8 +28,7 @@ DEFAULT_BINS = 50
 MAX_QUASI = 8
 IDENTIFYING_SHARE = 0.95
 MAX_NUMBER = 1e15
-LEADING_ZERO = r"^0\d"
-"""Digits that start with a zero, such as postcodes, are names and not numbers."""
+DIGITS = re.compile(r"(\d+(?:\.\d+)?)", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -58,22 +60,30 @@ def propose(source: Any, sensitive: str, quasi: tuple[str, ...] = ()) -> Schema:
     if not any(spec["role"] == "quasi" for spec in columns.values()):
         raise DataError(f"{where}: no column looks like a quasi-identifier; name some")
     try:
-        return Schema.parse({"name": _name(where), "missing": list(MISSING_SPELLINGS), "columns": columns})
+        named = [name for name, spec in columns.items() if spec["role"] == "identifier"]
+        person = {"person": named[0]} if len(named) > 1 else {}
+        return Schema.parse({"name": _name(where), "missing": list(MISSING_SPELLINGS), **person, "columns": columns})
     except SchemaError as error:
         raise DataError(f"{where}: {error}") from error
 
 
 def _profile(name: str, raw: pl.Series) -> _Profile:
     try:
-        text = raw.alias("raw").cast(pl.String).str.strip_chars()
-    except pl.exceptions.PolarsError:
+        text = as_text(raw.alias("raw"), name)
+    except DataError:
         return _Profile(name, len(raw), 0, [], None)
     present = text.filter(~text.is_in(MISSING_SPELLINGS).fill_null(True))
     numbers = present.cast(pl.Float64, strict=False)
     are_codes = bool(present.str.contains(LEADING_ZERO).any())
     numeric = len(present) > 0 and not are_codes and bool((numbers.abs() <= MAX_NUMBER).fill_null(False).all())
-    distinct = sorted({as_label(value) for value in present.unique().to_list()})
+    distinct = sorted({as_label(value) for value in present.unique().to_list()}, key=_reading_order)
     return _Profile(name, len(present), len(raw) - len(present), distinct, numbers if numeric else None)
+
+
+def _reading_order(label: str) -> tuple[list[tuple[bool, float, str]], str]:
+    """Numbers inside labels by their size: neighbours on an axis should be alike, and 10 is not next to 1."""
+    parts = [(part, DIGITS.fullmatch(part)) for part in DIGITS.split(label) if part]
+    return [(False, float(part), "") if is_number else (True, 0.0, part) for part, is_number in parts], label
 
 
 def _column_spec(column: _Profile, sensitive: str, quasi: tuple[str, ...], where: str) -> dict[str, Any]:
@@ -163,13 +173,23 @@ def to_toml(schema: Schema) -> str:
         "# from_data lists what was read off the rows: replace it by what is public knowledge, then delete the line.",
         "# off_schema says what becomes of a value that does not fit: clip takes the nearest; a categorical column can",
         '# name one of its values, such as "Other". A column without it refuses the file, which tells about somebody.',
+        '# not_sensitive = ["N"] in the sensitive column names values that are no secret, such as "not applicable".',
         f"name = {_toml_value(schema.name)}",
         f"missing = {_toml_value(list(schema.missing))}",
     ]
+    if schema.person:
+        lines += ["# person names the identifier that says whose a row is.", f"person = {_toml_value(schema.person)}"]
+    if schema.rows_per_person > 1:
+        lines.append(f"rows_per_person = {schema.rows_per_person}")
     for column in schema.columns:
-        lines += ["", f"[columns.{_toml_value(column.name)}]"]
-        lines += [f"{key} = {_toml_value(value)}" for key, value in column.spec().items()]
+        lines += ["", toml_of_column(column)]
     return "\n".join(lines) + "\n"
+
+
+def toml_of_column(column: Column) -> str:
+    """The table of one column in a schema file."""
+    lines = [f"{key} = {_toml_value(value)}" for key, value in column.spec().items()]
+    return "\n".join([f"[columns.{_toml_value(column.name)}]", *lines])
 
 
 def _toml_value(value: Any) -> str:

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from sfumato.data.engine import Engine, PolarsEngine
 from sfumato.notebook import html_table
-from sfumato.schema import Schema
+from sfumato.schema import Axis, Schema
+from sfumato.schema.axis import MISSING_LABEL, Span
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -42,11 +43,17 @@ class Table:
     """Of the rows of each cell, those that are the first of their person, where a person can have several."""
     repeated: int = 0
     """How many people had several rows to begin with, for the publisher's eyes."""
+    synthetic: bool = False
+    """Whether noise stands between these rows and any person, so that measures of them show nobody's."""
+    _looks: list[str] = field(default_factory=list)
+    """What showed measures of these rows; what is made of the table shares it."""
+    unowned: int = 0
+    """How many rows were left out because nothing says whose they are, for the publisher's eyes."""
     _memory: dict[Hashable, Any] = field(default_factory=dict, init=False)
 
-    def remember(self, key: Hashable, make: Callable[[], Any]) -> Any:
-        """What `make` returns for this table, made once for each key."""
-        if key not in self._memory:
+    def remember(self, key: Hashable, make: Callable[[], Any], *, anew: bool = False) -> Any:
+        """What `make` returns for this table, made once for each key, unless it is wanted `anew`."""
+        if anew or key not in self._memory:
             self._memory[key] = make()
         return self._memory[key]
 
@@ -92,26 +99,36 @@ class Table:
 
     @cached_property
     def digest(self) -> str:
-        """A digest of the cells and the names of their columns, whatever the table is called."""
-        digest = hashlib.sha256("\0".join(axis.name for axis in self.schema.axes).encode())
-        for array in (self.points, self.cell_point, self.cell_value, self.cell_weight):
-            digest.update(np.ascontiguousarray(array).tobytes())
-        return digest.hexdigest()
+        """A digest of the rows, whatever the table is called and in whatever order columns and values are declared.
+
+        It is made of the labels of values, each hashed once, and not of their codes.
+        """
+        codes = np.column_stack([self.points[self.cell_point], self.cell_value])
+        marks = np.zeros(len(codes), dtype=np.uint64)
+        for axis, column in sorted(zip(self.schema.axes, codes.T, strict=True), key=lambda each: each[0].name):
+            marks = _mixed(marks) + _hash_labels(axis, column)
+        order = np.lexsort((self.cell_weight, marks))
+        names = json.dumps(sorted(axis.name for axis in self.schema.axes))
+        return hashlib.sha256(names.encode() + marks[order].tobytes() + self.cell_weight[order].tobytes()).hexdigest()
 
     @property
     def looked(self) -> str | None:
         """What showed measures of these rows, if anything did; noise does not cover what is chosen after that."""
-        return self._memory.get("looked")
+        return self._looks[0] if self._looks else None
 
     def note_look(self, what: str) -> None:
         """Note that measures of these rows were shown."""
-        self._memory.setdefault("looked", what)
+        self._looks.append(what)
 
     def kept_rows(self, class_of_point: NDArray[np.int64]) -> pl.DataFrame | None:
-        """The rows with the classes of their points and the columns to keep as they are, where there are any."""
+        """The rows with the classes of their points and the columns to keep as they are, where there are any.
+
+        Rows at points of no class (−1) are left out.
+        """
         if self.rows is None or not self.schema.keep:
             return None
-        return self.rows.join_to_class(self.schema.quasi, self.points, class_of_point, self.schema.sensitive)
+        rows = self.rows.join_to_class(self.schema.quasi, self.points, class_of_point, self.schema.sensitive)
+        return rows.filter(pl.col("box") >= 0)
 
     @property
     def people(self) -> Self:
@@ -166,6 +183,7 @@ class Table:
             rows=rows,
             cell_people=None if first is None else first[order],
             repeated=rows.repeated,
+            unowned=rows.unowned,
         )
 
 
@@ -174,6 +192,21 @@ def _weights_at(codes: NDArray[np.int32], some: NDArray[np.int32], weights: NDAr
     joined = np.concatenate([codes, some])
     _, place = np.unique(joined, axis=0, return_inverse=True)
     return np.bincount(place.reshape(-1)[len(codes) :], weights, len(codes)).astype(np.int64)
+
+
+def _hash_labels(axis: Axis, codes: NDArray[np.integer]) -> NDArray[np.uint64]:
+    """A hash of the label of each code; the missing value has a code off the axis."""
+    distinct, place = np.unique(codes, return_inverse=True)
+    labels = (axis.label(Span(code, code, False)) if 0 <= code < axis.size else MISSING_LABEL for code in distinct)
+    digests = b"".join(hashlib.blake2b(label.encode(), digest_size=8).digest() for label in labels)
+    return np.asarray(np.frombuffer(digests, dtype=np.uint64)[place.reshape(-1)])
+
+
+def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Every bit of each number spread over all of it (Steele, Lea and Flood, 2014), so that sums of them differ."""
+    numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(numbers ^ (numbers >> np.uint64(31)))
 
 
 def read(source: Any, schema: Schema | Mapping[str, Any] | Path | str) -> Table:

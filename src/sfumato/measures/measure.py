@@ -1,17 +1,20 @@
 """Measuring a release against its table: every attack and every workload, as one mapping."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from sfumato.data import Table
-from sfumato.errors import DataError
+from sfumato.errors import DataError, ParameterError
 from sfumato.measures.attacks import ATTACKS
-from sfumato.measures.base import Workload, expect_same_axes
+from sfumato.measures.base import Assessment, Workload, expect_same_axes
+from sfumato.measures.looks import note_look
 from sfumato.measures.measurement import Measure, Measurement
 from sfumato.measures.workloads import WORKLOADS
 from sfumato.notebook import html_table
+from sfumato.privacy.ledger import Ledger
 from sfumato.release import Release
 
+Progress = Callable[[str, int, int], None]
 LOOK = "a measurement"
 """What shows measures of the rows."""
 MEASURES: dict[str, Measure] = {
@@ -39,21 +42,67 @@ class Measurements(dict[str, Measurement]):
         return html_table("Measured on the real data: for the publisher's eyes", rows, ("measure", "value", ""))
 
 
-def measure(table: Table, release: Release, workloads: Sequence[Workload] = WORKLOADS) -> Measurements:
+def measure(
+    table: Table,
+    release: Release,
+    workloads: Sequence[Workload] = WORKLOADS,
+    *,
+    only: Collection[str] = (),
+    progress: Progress | None = None,
+    ledger: Ledger | None = None,
+) -> Measurements:
     """The value of every measure. They are computed on the real data and are for the publisher's eyes.
 
-    Further workloads, such as `HeldOut` and `MatchPoint`, can be given in place of the usual ones.
+    Further workloads, such as `HeldOut` and `MatchPoint`, can be given in place of the usual ones. With `only`, the
+    measures of these names are computed; `progress` is told what comes next, how much is done, and of how much. The
+    ledger, by default the user's own, notes that measures of these rows were seen: noise does not cover what is chosen
+    after that.
 
     >>> measured = sf.measure(table, sf.FullSuppression().publish(table))
     >>> measured["classes"].value
     1.0
     """
+    _refuse(table, release)
+    note_look(table, LOOK, ledger)
+    return assess(table, release, workloads, only=only, progress=progress)
+
+
+def assess(
+    table: Table,
+    release: Release,
+    workloads: Sequence[Workload] = WORKLOADS,
+    *,
+    only: Collection[str] = (),
+    progress: Progress | None = None,
+) -> Measurements:
+    """The value of every measure, for whoever has noted that they will be seen."""
+    _refuse(table, release)
+    asked = _asked((*ATTACKS, *workloads), only)
+    found = Measurements()
+    for done, (assessment, known) in enumerate(asked):
+        if progress:
+            progress(assessment.measures[0].title, done, len(asked))
+        for name, value in assessment.run(table, release).items():
+            if name in known:
+                found[name] = Measurement(measure=known[name], value=value)
+    return found
+
+
+def _asked(assessments: Sequence[Assessment], only: Collection[str]) -> list[tuple[Assessment, dict[str, Measure]]]:
+    """The assessments that have measures of these names, or all, with the measures asked for."""
+    known = {measure.name for assessment in assessments for measure in assessment.measures}
+    for name in only:
+        if name not in known:
+            raise ParameterError(f"{name!r} is not a measure; expected one of {', '.join(sorted(known))}")
+    wanted = [
+        (assessment, {one.name: one for one in assessment.measures if not only or one.name in only})
+        for assessment in assessments
+    ]
+    return [(assessment, measures) for assessment, measures in wanted if measures]
+
+
+def _refuse(table: Table, release: Release) -> None:
+    """Refuse what cannot be measured."""
     expect_same_axes(table, release, "the release has")
     if not table.n:
         raise DataError("the table has no rows; there is nothing to measure a release against")
-    found = Measurements()
-    for assessment in (*ATTACKS, *workloads):
-        known = {measure.name: measure for measure in assessment.measures}
-        for name, value in assessment.run(table, release).items():
-            found[name] = Measurement(measure=known[name], value=value)
-    return found

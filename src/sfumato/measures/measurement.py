@@ -63,7 +63,8 @@ class Measure:
     """What a number means: its title, unit and range, which direction is better, and a sentence for everyone.
 
     A measure that can tell good values from bad has a `judge`. Its `scale` gives values to compare with; without one,
-    they are those of the two end points. Not every release has the value of an `optional` measure. Shares end at 1.
+    they are those of the two end points. Not every release has the value of an `optional` measure. One that is not
+    `graded_under_noise` measures the noise itself where there is any. Shares end at 1.
     """
 
     name: str
@@ -78,6 +79,7 @@ class Measure:
     judge: Judge | None = None
     scale: Scale | None = None
     optional: bool = False
+    graded_under_noise: bool = True
 
     def __post_init__(self) -> None:
         if self.highest is None and self.unit.startswith("share"):
@@ -97,7 +99,7 @@ class Measure:
     def marks(self, references: References) -> list[Mark]:
         """Values of the measure that a reader can hold on to."""
         if self.scale is not None:
-            return self.scale(references)
+            return [mark for mark in self.scale(references) if isfinite(mark.value)]
         ends = {"everything suppressed": references.suppressed, "the original table": references.original}
         values = {text: measures.get(self.name, nan) for text, measures in ends.items()}
         return [Mark(value=value, text=text) for text, value in values.items() if isfinite(value)]

@@ -28,7 +28,8 @@ PARTITIONS: tuple[type[Method], ...] = (Original, FullSuppression, Mondrian, Ana
 TREES: tuple[type[Method], ...] = (QuadTree, KDTree, HybridTree, PrivTree, RPS, DiffMulti, DiffGen, DPCube)
 MODELS: tuple[type[Method], ...] = (PrivBayes, Marginals, MST)
 RANDOMIZERS: tuple[type[Method], ...] = (Dirichlet, LocalNoise)
-METHODS = {kind.name: kind for kind in (*PARTITIONS, *TREES, *MODELS, *RANDOMIZERS)}
+FAMILIES = {"partition": PARTITIONS, "trees": TREES, "models": MODELS, "randomize": RANDOMIZERS}
+METHODS = {kind.name: kind for kinds in FAMILIES.values() for kind in kinds}
 
 
 def find_method(name: str) -> type[Method]:

@@ -15,7 +15,7 @@ from sfumato.mechanisms.budget import Budget
 from sfumato.mechanisms.noise import Source, SystemSource
 from sfumato.parameters import check_parameters, declarations, label_of, parameter
 from sfumato.privacy.claims import Claim, Differential, PureDP
-from sfumato.privacy.claims.differential import ONE_ROW, WHO
+from sfumato.privacy.claims.differential import ONE_ROW, WELL_FORMED, WHO
 from sfumato.privacy.loss import MAX_AMOUNT, Loss, Pure, exact
 from sfumato.privacy.requirements import Requirement
 from sfumato.release import Boxes, Provenance, Release
@@ -23,7 +23,26 @@ from sfumato.schema import Schema
 
 Endpoint = Literal["original", "suppressed"]
 EPSILON_GRID = (0.1, 0.3, 1.0, 3.0)
-"""The settings at which every differentially private method is tried."""
+"""The settings at which a differentially private method is tried, unless a table asks for others."""
+FEW_ROWS, MANY_ROWS = 2_000, 100_000
+MIN_EPSILON = 1e-12
+"""Below this there is nothing but noise, more of it than numbers can hold."""
+CLOSED = (
+    "in a file of text, a cell that begins with a quotation mark ends with one, and those inside it are doubled, as "
+    "programs that write CSV see to"
+)
+"""Where no cell can stop a release, what keeps a cell from reaching into the lines after it."""
+UTF_8 = (
+    "in a Parquet file or an Arrow table, columns of text hold UTF-8, as programs that write these see to; one in "
+    "which a cell does not is refused, which tells about somebody"
+)
+
+
+def epsilon_grid(rows: int) -> tuple[float, ...]:
+    """The ε to begin with on so many rows: few rows drown in noise at a small ε, many need no large one."""
+    if rows < FEW_ROWS:
+        return (0.5, 1.0, 3.0)
+    return (0.3, 1.0, 3.0) if rows < MANY_ROWS else (0.1, 0.5, 2.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,7 +155,7 @@ class PrivateMethod(Method):
     variants: ClassVar[tuple[dict[str, Any], ...]] = ({},)
     """Which settings are tried at every ε; what these leave out and the method needs has its example."""
     epsilon: float = parameter(
-        help="what the release may cost", above=0, maximum=MAX_AMOUNT, example=1, label=" ε={:g}"
+        help="what the release may cost", minimum=MIN_EPSILON, maximum=MAX_AMOUNT, example=1, label=" ε={:g}"
     )
 
     def _promising(self, table: Table, release: Release) -> Release:
@@ -155,11 +174,18 @@ class PrivateMethod(Method):
 
     @classmethod
     def grid(cls, table: Table, epsilons: Sequence[float] = EPSILON_GRID) -> Iterator[Self]:
-        """Every variant at every ε; nothing for a table that the method refuses."""
-        needed = {item.name: item.example for item in declarations(cls) if item.required}
+        """Every variant at every ε that the method takes; nothing for a table that it refuses."""
+        declared = {item.name: item for item in declarations(cls)}
+        needed = {name: item.example for name, item in declared.items() if item.required}
         if not table.schema.keep and (cls.shares or table.schema.rows_per_person == 1):
-            for epsilon in epsilons:
-                yield from (cls(**{**needed, "epsilon": epsilon, **variant}) for variant in cls.variants)
+            for epsilon in filter(declared["epsilon"].accepts, epsilons):
+                more = cls.variants_at(table, epsilon) if len(epsilons) == 1 else ()
+                yield from (cls(**{**needed, "epsilon": epsilon, **variant}) for variant in (*cls.variants, *more))
+
+    @classmethod
+    def variants_at(cls, table: Table, epsilon: float) -> Iterator[dict[str, Any]]:
+        """More settings that suit a table, tried where ε is settled and other parameters are all there is to choose."""
+        yield from ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,13 +194,14 @@ class DPMethod(PrivateMethod):
 
     A person more or less in the table is the neighbour it protects against; exchanging one person's row for
     another is two such steps and costs twice epsilon. A person with up to m rows is a group of m rows, so each row may
-    cost what m of them can bear.
+    cost what m of them can bear; proof in base.proof.md.
     """
 
     shares: ClassVar[bool] = True
 
     def _publish(self, table: Table, source: Source) -> Release:
-        return self._release(table, Budget(self.total.per_row(table.schema.rows_per_person), source))
+        per_row = self.total.per_row(table.schema.rows_per_person)  # proof: share
+        return self._release(table, Budget(per_row, source))
 
     @property
     def total(self) -> Loss:
@@ -192,20 +219,19 @@ class DPMethod(PrivateMethod):
 
 def qualify(claim: Claim, schema: Schema) -> Claim:
     """The claim about a release of a table with this schema, with what it takes for granted because of that."""
-    claim = _counting_people(claim.assuming(*schema.caveats()), schema)
+    claim = _counting_people(claim, schema).assuming(*schema.caveats())
     if claim.noise and schema.refusing:
         names = ", ".join(schema.refusing)
-        claim = claim.assuming(
-            f"every value of {names} in the file fits the schema; a file in which one does not is refused, which tells "
-            "that somebody's does not"
-        )
+        claim = claim.assuming(f"every value of {names} in the file fits the schema{WELL_FORMED}")
+    elif claim.noise:
+        claim = claim.assuming(CLOSED, UTF_8)
     return claim
 
 
 def _counting_people(claim: Claim, schema: Schema) -> Claim:
     """The claim, saying who is a person where the schema does."""
     if schema.person_column is None:
-        return claim
+        return claim.assuming(ONE_ROW) if claim.promises and not claim.noise else claim
     who = f"{WHO}{schema.person_column}"
     if not claim.noise:
         return claim.assuming(f"{who}; one row of each is published")
@@ -213,7 +239,7 @@ def _counting_people(claim: Claim, schema: Schema) -> Claim:
     said = tuple(line.replace(ONE_ROW, f"{who}; at most {most} used") for line in claim.assumptions)
     if said == claim.assumptions:
         return claim.assuming(f"{who}; at most {most} used")
-    return dataclasses.replace(claim, assumptions=said)
+    return claim.under(said)
 
 
 def refuse_kept_columns(table: Table, why: str) -> None:

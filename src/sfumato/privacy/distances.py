@@ -22,6 +22,20 @@ def shares(counts: NDArray[np.generic]) -> Floats:
     return np.asarray(np.divide(numbers, totals, out=np.zeros_like(numbers), where=totals > 0))
 
 
+def exposed(p: Floats, overall: Floats, secret: NDArray[np.bool_]) -> Floats:
+    """Distributions without what harms nobody: more of values that are no secret than there are overall.
+
+    Where secrets have a smaller share than overall, they are taken for as likely as overall, in the same proportions;
+    where there are none, or nothing at all, that is the overall distribution.
+    """
+    if secret.all():
+        return p
+    likely = overall[secret].sum()
+    of_secrets = p[..., secret].sum(-1, keepdims=True)
+    scaled = np.divide(p, of_secrets, out=np.broadcast_to(overall / likely, p.shape).copy(), where=of_secrets > 0)
+    return np.where(of_secrets >= likely, p, np.where(secret, scaled * likely, overall))
+
+
 def jensen_shannon(p: Floats, q: Floats) -> Floats:
     """½ KL(p, m) + ½ KL(q, m) with m = (p + q)/2 and natural logarithms: from 0 to ln 2."""
     from scipy.special import rel_entr  # loading it takes a quarter of the time in which `publish --help` answers

@@ -8,6 +8,10 @@ is in the table at ε costs ε. One that hides a sensitive value alone (or an or
 replacing a row is to remove one and to add another, so ε of adding and removing is 2ε of replacing. So within a cap
 of (ε, δ), all releases together are (ε, δ)-differentially private for whoever's presence is hidden at all, and
 (2ε, (1 + e^ε) δ) for anybody's sensitive value.
+
+Losses add up where they are of the same people and hide the same thing. So releases of one account count people alike,
+by rows or by the same column, and those that hide one column alone all hide the same one: another would publish as it
+is what the first one hid.
 """
 
 import hashlib
@@ -26,7 +30,11 @@ from sfumato.privacy.ledger_file import LedgerFile
 from sfumato.privacy.loss import Approximate, exact
 from sfumato.privacy.population import population_name, refuse_look_alike
 
-COLUMNS = "release, data_set, epsilon, delta, neighbours, rows, method, folder, state, reserved_at, settled_at"
+COLUMNS = (
+    "release, data_set, epsilon, delta, neighbours, rows, hides, person, method, folder, state, reserved_at, settled_at"
+)
+BY_ROW = "a row"
+"""What stands for the column that says who is a person where there is none."""
 Number = int | float | Fraction
 NOTHING = Approximate(Fraction(0), Fraction(0))
 
@@ -43,7 +51,11 @@ def format_number(number: Fraction) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One release and what it cost; `reserved` until the release is known to be in place. Times are in UTC."""
+    """One release and what it cost; `reserved` until the release is known to be in place. Times are in UTC.
+
+    `hides` is the one column that it hides, if the others are published as they are; `person` is what counts as a
+    person. Either is empty where that is not known.
+    """
 
     release: str
     data_set: str
@@ -55,6 +67,8 @@ class Entry:
     settled_at: str | None
     neighbours: str = "add-remove"
     rows: str = ""
+    hides: str = ""
+    person: str = ""
 
     @property
     def weight(self) -> Approximate:
@@ -122,6 +136,8 @@ class Ledger:
         delta: Number = 0,
         neighbours: str = "add-remove",
         rows: str = "",
+        hides: str = "",
+        person: str = "",
         method: str = "",
         folder: str = "",
     ) -> None:
@@ -134,18 +150,31 @@ class Ledger:
             if connection.execute("SELECT 1 FROM entries WHERE release = ?", (release,)).fetchone():
                 raise LedgerError(f"{self.path}: the release {release} is charged already")
             refuse_look_alike(name, _names(connection))
-            _refuse_beyond_cap(_account(connection, name), weigh(asked, neighbours))
+            account = _account(connection, name)
+            _refuse_other_people(account, hides, person)
+            _refuse_beyond_cap(account, weigh(asked, neighbours))
             amounts, told = (str(asked.epsilon), str(asked.delta)), (method, _as_text(folder), "reserved", _now(), None)
             connection.execute(
-                f"INSERT INTO entries ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (release, name, *amounts, neighbours, _keyed(connection, rows), *told),
+                f"INSERT INTO entries ({COLUMNS}) VALUES ({', '.join('?' * len(COLUMNS.split(', ')))})",
+                (release, name, *amounts, neighbours, _keyed(connection, rows), hides, person, *told),
             )
 
-    def check(self, data_set: str, epsilon: Number, delta: Number = 0, neighbours: str = "add-remove") -> None:
+    def check(
+        self,
+        data_set: str,
+        epsilon: Number,
+        delta: Number = 0,
+        neighbours: str = "add-remove",
+        *,
+        hides: str = "",
+        person: str = "",
+    ) -> None:
         """Raise now if this spend would be refused, and take nothing."""
         asked, name = _loss(exact(epsilon), delta), population_name(data_set)
         refuse_look_alike(name, self.data_sets())
-        _refuse_beyond_cap(self.account(name), weigh(asked, neighbours))
+        account = self.account(name)
+        _refuse_other_people(account, hides, person)
+        _refuse_beyond_cap(account, weigh(asked, neighbours))
 
     def settle(self, release: str) -> None:
         """Note that the release is in place; settling twice changes nothing."""
@@ -179,6 +208,9 @@ class Ledger:
         `rows` is a digest of the rows, stored under a secret key.
         """
         name = population_name(data_set)
+        with self._file.reading() as connection:
+            if connection is not None and _seen(connection, name, rows):
+                return
         with self._file.writing() as connection:
             refuse_look_alike(name, _names(connection))
             connection.execute(
@@ -197,14 +229,13 @@ class Ledger:
             ).fetchone()
             return found and str(found[0])
 
-    def charged(self, release: str, data_set: str, rows: str) -> bool:
-        """Whether a release of these rows was charged to a data set."""
+    def charged(self, release: str, data_set: str, rows: str) -> Entry | None:
+        """The entry of a release of these rows in the account of a data set, if there is one."""
         with self._file.reading() as connection:
             if connection is None:
-                return False
-            wanted = (release, population_name(data_set), _keyed(connection, rows))
-            found = connection.execute("SELECT 1 FROM entries WHERE release = ? AND data_set = ? AND rows = ?", wanted)
-            return found.fetchone() is not None
+                return None
+            entries, keyed = _account(connection, population_name(data_set)).entries, _keyed(connection, rows)
+            return next((entry for entry in entries if (entry.release, entry.rows) == (release, keyed)), None)
 
     def other_names(self, data_set: str, rows: str) -> list[str]:
         """The other names under which the same rows were published."""
@@ -283,10 +314,35 @@ def _account(connection: sqlite3.Connection, data_set: str) -> Account:
     return Account(data_set=data_set, entries=entries, cap=most, looked=look and str(look[0]))
 
 
+def _seen(connection: sqlite3.Connection, data_set: str, rows: str) -> bool:
+    """Whether a look at just these rows was noted."""
+    look = (data_set, _keyed(connection, rows))
+    return connection.execute("SELECT 1 FROM looks WHERE data_set = ? AND rows = ?", look).fetchone() is not None
+
+
 def _keyed(connection: sqlite3.Connection, rows: str) -> str:
     """The digest of rows under the ledger's own key: an entry alone does not let anybody test a guess of the rows."""
     (key,) = connection.execute("SELECT key FROM secret").fetchone()
     return hmac.new(key, rows.encode(), hashlib.sha256).hexdigest() if rows else ""
+
+
+def _refuse_other_people(account: Account, hides: str, person: str) -> None:
+    """Refuse a release whose loss would not add up with those before: of other people, or of another column."""
+    for entry in account.entries:
+        if entry.person and person and entry.person != person:
+            raise BudgetError(
+                f"{account.data_set}: a person is {_whoever(entry.person)} in releases before, and {_whoever(person)} "
+                "in this one, so what they cost does not add up; count people alike, or give other people another name"
+            )
+        if entry.hides and hides and entry.hides != hides:
+            raise BudgetError(
+                f"{account.data_set}: a release before hides {entry.hides!r}, which this one would publish as it is to "
+                f"hide {hides!r}; hide the same column, or use a method that hides who is in the table"
+            )
+
+
+def _whoever(person: str) -> str:
+    return person if person == BY_ROW else f"whoever shares {person!r}"
 
 
 def _refuse_beyond_cap(account: Account, asked: Approximate) -> None:

@@ -4,9 +4,9 @@ SQLite keeps a rollback journal here, with `synchronous=EXTRA`: entry and journa
 transaction ends, so that neither a kill nor a power failure takes a spend back. Write-ahead logging is left alone: it
 would be faster, but needs shared memory, and its usual setting forgets the last commits.
 
-Beside the ledger lies its mark, a file with the number of its entries. A ledger that is gone, or has fewer entries
-than its mark says, is an error: what was spent would be forgotten. The mark is written after the entries, so a crash
-leaves it behind them, never ahead.
+The ledger counts how often it was written, and beside it lies its mark, a file with that number. A ledger that is gone,
+or was written less often than its mark says, is an error: what was spent, a cap or a look at the rows would be
+forgotten. The mark is written after the ledger and read before it, so it may lag behind, but is never ahead.
 """
 
 import os
@@ -18,11 +18,13 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import chain
 from pathlib import Path
+from typing import Self
 
 from sfumato.errors import LedgerError
 
-FORMAT = 2
+FORMAT = 4
 APPLICATION = int.from_bytes(b"Sfum", "big")
 MAX_WAIT = 60.0
 """Seconds to wait for other processes."""
@@ -35,7 +37,7 @@ TABLES = (
     "CREATE TABLE caps (data_set TEXT PRIMARY KEY NOT NULL, epsilon TEXT NOT NULL, delta TEXT NOT NULL)",
     f"PRAGMA application_id = {APPLICATION}",
 )
-UPGRADE = (
+SECOND_FORMAT = (
     "ALTER TABLE entries ADD COLUMN neighbours TEXT NOT NULL DEFAULT 'add-remove'",
     "ALTER TABLE entries ADD COLUMN rows TEXT NOT NULL DEFAULT ''",
     "CREATE TABLE looks (data_set TEXT NOT NULL, rows TEXT NOT NULL, what TEXT NOT NULL, at TEXT NOT NULL, "
@@ -43,12 +45,35 @@ UPGRADE = (
     "CREATE TABLE secret (key BLOB NOT NULL)",
     f"UPDATE entries SET data_set = substr(data_set, 1, length(data_set) - {len(APART)}), "
     f"neighbours = 'replace-sensitive' WHERE data_set LIKE '_%{APART}'",
+)
+THIRD_FORMAT = ("CREATE TABLE writes (number INTEGER NOT NULL)", "INSERT INTO writes VALUES (0)")
+FOURTH_FORMAT = (
+    "ALTER TABLE entries ADD COLUMN hides TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE entries ADD COLUMN person TEXT NOT NULL DEFAULT ''",
     f"PRAGMA user_version = {FORMAT}",
 )
-"""From the first format."""
 # Closing any handle of a file gives up all locks that this process has on it, so no thread may use a ledger while
 # another has the handle open with which the file is made.
 _making = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Mark:
+    """How many entries a ledger has, and how often it was written, as far as it counted that."""
+
+    entries: int = 0
+    writes: int = 0
+
+    @classmethod
+    def of(cls, connection: sqlite3.Connection) -> Self:
+        """The mark of a ledger as it is."""
+        counted = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'writes'").fetchone()
+        writes = connection.execute("SELECT number FROM writes").fetchone()[0] if counted else 0
+        return cls(int(connection.execute("SELECT count(*) FROM entries").fetchone()[0]), int(writes))
+
+    def behind(self, other: Self) -> bool:
+        """Whether the other has what this one lacks."""
+        return self.entries < other.entries or self.writes < other.writes
 
 
 @dataclass(frozen=True)
@@ -59,52 +84,65 @@ class LedgerFile:
 
     @property
     def mark(self) -> Path:
-        """The file that says how many entries there must be."""
-        return self.path.with_name(f"{self.path.name}.mark")
+        """The file that says how often the ledger was written; it lies beside the file itself, not beside a link."""
+        real = Path(os.path.realpath(self.path))
+        return real.with_name(f"{real.name}.mark")
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection | None]:
         """A connection that sees the entries at one moment; `None` where nothing has been written yet."""
         with self._errors():
+            mark = self._read_mark()
             if not self._has_been_written():
-                self._refuse_missing(0)
+                self._refuse_older(mark, None)
                 yield None
                 return
             with closing(_connect(self.path)) as connection, closing(sqlite3.connect(":memory:")) as copy:
                 connection.execute("BEGIN")
                 found = self._format(connection)
+                self._refuse_older(mark, connection if found else None)
                 if found in (0, FORMAT):
-                    self._refuse_missing(_entries(connection) if found else 0)
                     yield connection if found else None
                 else:
                     connection.backup(copy)
-                    _upgrade(copy)
+                    _upgrade(copy, found)
                     yield copy
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """A connection that has the ledger to itself; what it did is on the disk when this ends, or none of it is."""
         with self._errors():
-            self._make()
+            mark = self._read_mark()
+            self._make(mark)
             with closing(_connect(self.path)) as connection:
                 connection.execute("BEGIN IMMEDIATE")
                 found = self._format(connection)
-                self._refuse_missing(_entries(connection) if found else 0)
+                self._refuse_older(mark, connection if found else None)
                 if not found:
                     for statement in TABLES:
                         connection.execute(statement)
-                if found != FORMAT:
-                    _upgrade(connection)
+                _upgrade(connection, found or 1)
                 yield connection
-                entries = _entries(connection)
+                connection.execute("UPDATE writes SET number = number + 1")
+                now = Mark.of(connection)
                 connection.execute("COMMIT")
-            if entries:
-                self._write_mark(entries)
+            self._write_mark(now)
 
-    def _write_mark(self, entries: int) -> None:
-        """Note how many entries there are, under a name of its own until it is whole: other processes do so too."""
-        with tempfile.NamedTemporaryFile("w", dir=self.path.parent, prefix=f".{self.mark.name}.", delete=False) as new:
-            new.write(f"{entries}\n")
+    def _read_mark(self) -> Mark:
+        try:
+            numbers = self.mark.read_bytes().split()
+        except (FileNotFoundError, NotADirectoryError):
+            return Mark()
+        if not 1 <= len(numbers) <= 2 or not all(number.isdigit() for number in numbers):
+            raise LedgerError(f"{self.mark}: this is not the mark of a ledger; restore it from a backup")
+        return Mark(*map(int, numbers))
+
+    def _write_mark(self, now: Mark) -> None:
+        """Note what there is, under a name of its own until it is whole; another process may have noted more."""
+        if now.behind(self._read_mark()):
+            return
+        with tempfile.NamedTemporaryFile("w", dir=self.mark.parent, prefix=f".{self.mark.name}.", delete=False) as new:
+            new.write(f"{now.entries} {now.writes}\n")
         os.replace(new.name, self.mark)
 
     def _format(self, connection: sqlite3.Connection) -> int:
@@ -118,19 +156,16 @@ class LedgerFile:
             raise LedgerError(f"{self.path}: this ledger has format {found}; this version reads format {FORMAT}")
         return found
 
-    def _refuse_missing(self, entries: int) -> None:
-        try:
-            marked = self.mark.read_bytes().strip()
-        except (FileNotFoundError, NotADirectoryError):
-            return
-        if not marked.isdigit():
-            raise LedgerError(f"{self.mark}: this is not the mark of a ledger; restore it from a backup")
-        expected = int(marked)
-        if entries < expected:
-            now = f"has {entries}" if self.path.exists() else "is gone"
+    def _refuse_older(self, mark: Mark, connection: sqlite3.Connection | None) -> None:
+        now = Mark() if connection is None else Mark.of(connection)
+        if now.behind(mark):
+            what, has, had = ("writes", now.writes, mark.writes)
+            if not mark.writes:
+                what, has, had = ("entries", now.entries, mark.entries)
+            found = f"has {has} of" if self.path.exists() else "is gone, with"
             raise LedgerError(
-                f"{self.path}: this ledger had {expected} entries and {now}; restore it from a backup, or, if what was "
-                f"spent may be forgotten, remove {self.mark.name}"
+                f"{self.path}: this ledger {found} the {had} {what} that its mark counts; restore it from a backup, "
+                f"or, if what was spent may be forgotten, remove {self.mark.name}"
             )
 
     def _has_been_written(self) -> bool:
@@ -139,12 +174,12 @@ class LedgerFile:
         except FileNotFoundError:
             return False
 
-    def _make(self) -> None:
+    def _make(self, mark: Mark) -> None:
         """An empty file that only its owner may read, and its place in the folder on the disk."""
         with _making:
             if self.path.exists():
                 return
-            self._refuse_missing(0)
+            self._refuse_older(mark, None)
             new = [folder for folder in self.path.absolute().parents if not folder.exists()]
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             try:
@@ -182,9 +217,18 @@ def _connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _upgrade(connection: sqlite3.Connection) -> None:
+def _upgrade(connection: sqlite3.Connection, found: int) -> None:
+    """Make an earlier format the present one."""
+    if found < 2:
+        _make_one_account(connection)
+    later = {3: THIRD_FORMAT, 4: FOURTH_FORMAT}
+    for statement in chain.from_iterable(later[number] for number in later if found < number):
+        connection.execute(statement)
+
+
+def _make_one_account(connection: sqlite3.Connection) -> None:
     """Make the first format the second; a cap of what was counted apart bounds its people's account at half of it."""
-    for statement in UPGRADE:
+    for statement in SECOND_FORMAT:
         connection.execute(statement)
     connection.execute("INSERT INTO secret VALUES (?)", (secrets.token_bytes(32),))
     caps = dict(connection.execute("SELECT data_set, epsilon FROM caps").fetchall())
@@ -198,10 +242,6 @@ def _upgrade(connection: sqlite3.Connection) -> None:
             least = min(half, Fraction(caps[people]))
             connection.execute("DELETE FROM caps WHERE data_set = ?", (name,))
             connection.execute("UPDATE caps SET epsilon = ? WHERE data_set = ?", (str(least), people))
-
-
-def _entries(connection: sqlite3.Connection) -> int:
-    return int(connection.execute("SELECT count(*) FROM entries").fetchone()[0])
 
 
 def _number(connection: sqlite3.Connection, pragma: str) -> int:

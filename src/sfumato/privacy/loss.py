@@ -37,6 +37,12 @@ def exact(number: float | int | Fraction | str, name: str = "epsilon") -> Fracti
     return found
 
 
+def spell(amount: Fraction) -> float:
+    """The amount as a number that is spelled; the next larger one where no number is spelled exactly so."""
+    number = float(amount)
+    return number if Fraction(str(number)) >= amount else math.nextafter(number, math.inf)
+
+
 def _parse(text: str) -> Fraction:
     """A decimal number or a fraction, if it is short; to write out an exponent of millions would take minutes."""
     numerator, _, denominator = text.partition("/")

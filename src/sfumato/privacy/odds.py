@@ -28,6 +28,10 @@ from fractions import Fraction
 
 from sfumato.privacy.loss import Approximate
 
+MOST_SPELLED = 13.8
+"""Up to this, e^ε is below a million, and spelled as a number."""
+LEAST_SPELLED = 1e-12
+"""Below this, e^ε is spelled as if ε were this, which still bounds it from above."""
 PRIORS = (0.5, 0.1, 0.01)
 """Beliefs that an adversary may start from, as sentences show them."""
 
@@ -63,6 +67,15 @@ def spell_share(share: float) -> str:
     """A share in percent, three digits and rounded up: it bounds something from above."""
     percent = Decimal(f"{share * 100:.12g}")
     return f"{percent.quantize(Decimal(1).scaleb(percent.adjusted() - 2), ROUND_CEILING).normalize():f}%"
+
+
+def spell_factor(epsilon: float) -> str:
+    """e^ε in three digits, more near 1, rounded up because it bounds something from above."""
+    if epsilon > MOST_SPELLED:
+        return f"e^{epsilon:.12g}, more than a million"
+    factor = Decimal(max(epsilon, LEAST_SPELLED) if epsilon else 0).exp()
+    digit = min(factor.adjusted() - 2, (factor - 1).adjusted() - 1)
+    return f"{factor.quantize(Decimal(1).scaleb(digit), ROUND_CEILING).normalize():,f}"
 
 
 def beliefs_in_words(loss: Approximate, *, probabilistic: bool = False) -> str:

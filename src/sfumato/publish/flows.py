@@ -12,7 +12,7 @@ from sfumato.mechanisms.noise import SystemSource
 from sfumato.methods.flows.plan import Progress
 from sfumato.methods.flows.synthesis import Synthesis, Synthesizer
 from sfumato.privacy.ledger import Ledger
-from sfumato.publish.publication import BEFOREHAND, Publication
+from sfumato.publish.publication import Publication
 from sfumato.release import FlowRelease, Provenance
 
 METHOD = "commute"
@@ -42,7 +42,6 @@ def publish_flows(
     suffix = ".parquet" if parquet else suffix
     require_format(Path(f"flows{suffix}"))
     ledger = ledger or Ledger()
-    looked = ledger.looked(data_set, flows.digest) or flows.looked
     publication = Publication(
         claim=synthesizer.claim,
         data_set=data_set,
@@ -50,8 +49,8 @@ def publish_flows(
         folder=folder,
         ledger=ledger,
         rows=flows.digest,
-        looked=None if beforehand else looked,
-        assumptions=(BEFOREHAND,) if looked and beforehand else (),
+        looked=ledger.looked(data_set, flows.digest) or flows.looked,
+        beforehand=beforehand,
     )
     publication.check()
     prepared = synthesizer.prepare(flows, planning)

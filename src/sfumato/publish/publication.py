@@ -2,7 +2,7 @@
 
 import os
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,8 +14,8 @@ from sfumato.errors import ParameterError, ReleaseError, SfumatoError
 from sfumato.mechanisms.noise import SystemSource
 from sfumato.methods.base import Method
 from sfumato.privacy.claims import Choice, Claim, Conditional
-from sfumato.privacy.ledger import NOTHING, Ledger, format_loss
-from sfumato.privacy.loss import Approximate, exact
+from sfumato.privacy.ledger import BY_ROW, NOTHING, Ledger, format_loss
+from sfumato.privacy.loss import Approximate, Pure, exact
 from sfumato.release import FlowRelease, Release
 from sfumato.release.folder import refuse_target
 from sfumato.release.sampling import RowKind, generate_rows
@@ -24,6 +24,8 @@ LOOKED = "its setting was chosen after measures of the same rows were seen; what
 BEFOREHAND = "its setting was chosen before anybody saw measures of these rows"
 SPENT = "what was reserved for it in the ledger stays spent"
 IN_PLACE = "the release is in place, and stays reserved in the ledger"
+HIDING = "add-remove"
+"""The neighbours of what hides who is in the table."""
 AnyRelease = TypeVar("AnyRelease", Release, FlowRelease)
 
 
@@ -59,9 +61,11 @@ class Publication(ExitStack):
     ledger: Ledger = field(default_factory=Ledger)
     replace_release: bool = False
     rows: str = ""
+    hides: str = ""
+    person: str = ""
     choice: Choice | None = None
     looked: str | None = None
-    assumptions: tuple[str, ...] = ()
+    beforehand: bool = False
     id: str | None = field(init=False)
     written: bool = field(default=False, init=False)
 
@@ -69,18 +73,22 @@ class Publication(ExitStack):
         super().__init__()
         self.cost = self.claim.cost or NOTHING
         self.id = str(uuid.uuid4()) if self.claim.cost else None
-        self.neighbours = self.claim.neighbours or "add-remove"
+        self.neighbours = self.claim.neighbours or HIDING
 
     def check(self) -> None:
         """Refuse now what would be refused on entering, and charge nothing."""
         if self.folder:
             refuse_target(Path(self.folder), replace=self.replace_release)
-        if self.choice and not self.ledger.charged(self.choice.pilot, self.data_set, self.rows):
-            raise ParameterError(
-                f"the ledger {self.ledger.path} knows no pilot {self.choice.pilot} of these rows of {self.data_set}"
-            )
+        if self.choice:
+            refuse_unpaid(self.choice, self.data_set, self.rows, self.ledger)
+            if self.neighbours != HIDING:
+                raise ParameterError(
+                    f"{self.method} does not hide who is in the table, and a pilot pays for choosing among what does"
+                )
         if self.id:
-            self.ledger.check(self.data_set, self.cost.epsilon, self.cost.delta, self.neighbours)
+            exact(self.promised.epsilon)
+            about = {"hides": self.hides, "person": self.person}
+            self.ledger.check(self.data_set, self.cost.epsilon, self.cost.delta, self.neighbours, **about)
 
     def __enter__(self) -> Self:
         self.check()
@@ -92,6 +100,8 @@ class Publication(ExitStack):
                 delta=self.cost.delta,
                 neighbours=self.neighbours,
                 rows=self.rows,
+                hides=self.hides,
+                person=self.person,
                 method=self.method,
                 folder=os.path.abspath(self.folder) if self.folder else "",
             )
@@ -107,19 +117,19 @@ class Publication(ExitStack):
     def sign(self, release: AnyRelease) -> AnyRelease:
         """The release under the name that was charged for it, with a claim that says how its setting was chosen."""
         self._refuse_dearer(release, self.cost)
-        claim = release.claim.assuming(*self.assumptions)
-        if self.choice:
-            claim = claim.chosen(self.choice)
-        if self.looked:
-            claim = Conditional(given=claim, looked=self.looked) if claim.noise else claim.assuming(LOOKED)
+        claim = promise(release.claim, self.choice, self.looked, beforehand=self.beforehand)
         return replace(release, claim=claim, provenance=replace(release.provenance, id=self.id))
+
+    @property
+    def promised(self) -> Approximate:
+        """What the release costs with the choice of its setting, as its claim spells it."""
+        return promise(self.claim, self.choice).cost or NOTHING
 
     def write(self, release: Release | FlowRelease, *, suffix: str = ".csv") -> Path:
         """Put the release in its folder, whole."""
         if not self.folder or release.provenance.id != self.id or self.written:
             raise ReleaseError("a publication writes the one release that it signed, to its own folder")
-        chosen = Approximate(exact(self.choice.epsilon), NOTHING.delta) if self.choice else NOTHING
-        self._refuse_dearer(release, self.cost + chosen)
+        self._refuse_dearer(release, self.promised)
         saved = release.save(self.folder, suffix=suffix, replace=self.replace_release)
         self.written = True
         return saved
@@ -144,12 +154,14 @@ def publish_to(
     rows: RowKind | None = None,
     choice: Choice | None = None,
     beforehand: bool = False,
+    before_writing: Callable[[Release], None] | None = None,
 ) -> tuple[Release, Path]:
     """Publish a table to a new folder, and charge the ledger if the method spends privacy budget.
 
     Without a ledger, the user's own is charged. With `rows`, noisy counts are published as rows generated from them.
     `suffix` is that of any file format; `parquet` is short for `.parquet`. A setting that was chosen on a pilot has its
-    `choice`; one that was chosen `beforehand`, though measures of these rows were seen since, says so.
+    `choice`; one that was chosen `beforehand`, though measures of these rows were seen since, says so. `before_writing`
+    is shown the signed release, and cannot change it.
 
     >>> release, folder = sf.publish_to(sf.Mondrian(k=10), table, "release")
     >>> sf.Release.load(folder).claim == release.claim
@@ -161,6 +173,8 @@ def publish_to(
         raise ParameterError(f"{method.name} publishes rows as they are; rows are generated from noisy counts only")
     with publication_of(method, table, folder, ledger=ledger, choice=choice, beforehand=beforehand) as publication:
         release = draw(publication, method, table, rows=rows)
+        if before_writing:
+            before_writing(release)
         saved = publication.write(release, suffix=suffix)
     return release, saved
 
@@ -178,7 +192,6 @@ def publication_of(
     """The publication of a table by a method, charged to the account of the table's people."""
     claim, ledger = method.claim, ledger or Ledger()
     method.refuse(table)
-    looked = None if choice and not claim.noise else ledger.looked(table.schema.name, table.digest) or table.looked
     return Publication(
         claim=claim,
         data_set=table.schema.name,
@@ -187,9 +200,11 @@ def publication_of(
         ledger=ledger,
         replace_release=replace_release,
         rows=table.digest,
+        hides=table.schema.sensitive.name if claim.neighbours == "replace-sensitive" else "",
+        person=table.schema.person_column or BY_ROW,
         choice=choice,
-        looked=None if beforehand else looked,
-        assumptions=(BEFOREHAND,) if looked and beforehand else (),
+        looked=looked_at(table, ledger),
+        beforehand=beforehand,
     )
 
 
@@ -197,6 +212,39 @@ def draw(publication: Publication, method: Method, table: Table, *, rows: RowKin
     """The release with fresh randomness, signed."""
     release = publication.sign(method.publish(table))
     return generate_rows(release, rows, SystemSource().uniforms) if rows else release
+
+
+def looked_at(table: Table, ledger: Ledger) -> str | None:
+    """What first showed measures of a table's rows, if anything did; the table remembers it from now on."""
+    found = ledger.looked(table.schema.name, table.digest)
+    if found:
+        table.note_look(found)
+    return found or table.looked
+
+
+def promise(
+    claim: Claim, choice: Choice | None = None, looked: str | None = None, *, beforehand: bool = False
+) -> Claim:
+    """A claim that says how its setting was chosen: on a pilot, after measures of the rows were seen, or beforehand."""
+    if choice:
+        claim = claim.chosen(choice)
+    if not looked:
+        return claim
+    if beforehand:
+        return claim.assuming(BEFOREHAND)
+    return Conditional(given=claim, looked=looked) if claim.noise else claim.assuming(LOOKED)
+
+
+def refuse_unpaid(choice: Choice, data_set: str, rows: str, ledger: Ledger) -> None:
+    """Refuse a choice on a pilot that the ledger does not know to hide whoever is among these rows, at just its ε."""
+    entry = ledger.charged(choice.pilot, data_set, rows)
+    if entry is None:
+        raise ParameterError(f"the ledger {ledger.path} knows no pilot {choice.pilot} of these rows of {data_set}")
+    if entry.neighbours != HIDING or entry.cost != Pure(exact(choice.epsilon)).approximate():
+        raise ParameterError(
+            f"the ledger {ledger.path} was charged {format_loss(entry.cost)} for {entry.neighbours} neighbours for the "
+            f"pilot {choice.pilot}; expected ε = {choice.epsilon:.12g} for {HIDING} neighbours"
+        )
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from sfumato.release.answer import Answer
 from sfumato.release.boxes import Boxes
 from sfumato.release.content import Content, Layout
 from sfumato.release.envelope import Envelope, Provenance
@@ -11,6 +12,7 @@ from sfumato.release.query import Query, parse_query
 from sfumato.release.release import Release
 
 __all__ = [
+    "Answer",
     "Boxes",
     "Content",
     "FlowRelease",

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from sfumato.errors import ReleaseError
 from sfumato.estimation.channel_estimator import ChannelEstimator
+from sfumato.estimation.shape import Shape, Side, even_shape, fit_shape
 from sfumato.mechanisms.channels import Channel
 from sfumato.privacy.claims import Check, Claim, NoGuarantee
 from sfumato.privacy.distances import shares
@@ -26,6 +27,10 @@ from sfumato.schema import Schema
 Layout = Literal["rows", "buckets", "counts"]
 INVISIBLE = ("Cc", "Cf", "Zs", "Zl", "Zp")
 """Kinds of characters that a reader does not see."""
+TIGHT = ("mondrian",)
+"""Methods that publish the tightest ranges around the rows of a class."""
+EVEN_INSIDE = ("dpcube",)
+"""Methods that cut boxes until people are spread evenly inside them."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -98,6 +103,31 @@ class Content:
     def counts(self) -> NDArray[np.float64]:
         """The rows of each box by sensitive value, counts below zero taken as none: (boxes, values)."""
         return np.asarray(np.maximum(self.weights, 0)[:, None] * self.distributions[self.group_of])
+
+    @cached_property
+    def sides(self) -> list[Side]:
+        """The boxes along each axis."""
+        lo, hi, missing = self.boxes.arrays
+        return [
+            Side(lo[:, i].astype(np.int64), hi[:, i].astype(np.int64), missing[:, i], axis.size)
+            for i, axis in enumerate(self.schema.quasi)
+        ]
+
+    @cached_property
+    def shape(self) -> Shape:
+        """How values spread inside the boxes, as far as the boxes tell."""
+        make = even_shape if self.provenance.method in EVEN_INSIDE else fit_shape
+        return make(self.sides, self.counts)
+
+    @cached_property
+    def at_ends(self) -> NDArray[np.float64]:
+        """The share of each box's rows that surely stands at each end of its range on an axis: one row, or none.
+
+        Where a range is the tightest around its rows, some row has its lowest value, some row its highest, and some
+        row none if a missing value is in it.
+        """
+        tight = self.provenance.method in TIGHT and self.deviation is None
+        return np.where(tight, 1 / np.maximum(self.weights, 2 + self.boxes.missing.any(axis=1)), 0.0)
 
     @cached_property
     def beliefs(self) -> NDArray[np.float64]:

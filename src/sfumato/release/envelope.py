@@ -58,7 +58,11 @@ class Envelope:
 
     def text(self) -> str:
         """The contents of the file."""
-        return json.dumps(_plain(self.spec()), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        return spelled(self.plain_spec())
+
+    def plain_spec(self) -> dict[str, Any]:
+        """The parts of the file in JSON's own types."""
+        return cast(dict[str, Any], _plain(self.spec()))
 
     def spec(self) -> dict[str, Any]:
         """The parts of the file."""
@@ -78,22 +82,11 @@ class Envelope:
     def read(cls, folder: Path, kind: Kind | None = None) -> Self:
         """The envelope of the release in a folder, which is of the kind that is asked for."""
         if not folder.is_dir():
-            raise ReleaseError(f"{folder}: this release folder does not exist")
+            problem = "is a file; expected a release folder" if folder.exists() else "release folder does not exist"
+            raise ReleaseError(f"{folder}: this {problem}")
         path = describing(folder) or folder / DESCRIPTION
         with naming(path):
-            try:
-                spec = json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=_once)
-            except FileNotFoundError as error:
-                raise ReleaseError("the file does not exist; expected a release folder") from error
-            except (OSError, UnicodeDecodeError) as error:
-                raise ReleaseError("the file cannot be read as UTF-8 text") from error
-            except (ValueError, RecursionError) as error:
-                raise ReleaseError(f"not valid JSON, {error}") from error
-            if isinstance(spec, dict) and path.name == OLD_FLOWS:
-                today = {"kind": "flows", "method": "commute", "parameters": spec.get("settings")}
-                spec |= today | {"files": {"flows": spec.get("file")}}
-                spec = {part: value for part, value in spec.items() if part not in OLD_PARTS}
-            envelope = cls.parse(spec)
+            envelope = cls.parse(read_description(path))
         if kind and envelope.kind != kind:
             raise ReleaseError(f"{folder}: this release holds {_SHOWN[envelope.kind]}; expected {_SHOWN[kind]}")
         return envelope
@@ -126,6 +119,23 @@ class Envelope:
         refuse_unknown(spec, envelope.spec() | {"id": ""}, DESCRIPTION)
         refuse_unknown(spec["claim"], envelope.claim.spec(), "the claim")
         return envelope
+
+
+def read_description(path: Path) -> Any:
+    """The JSON in the file that describes a release, as if it were written today."""
+    try:
+        spec = json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=_once)
+    except FileNotFoundError as error:
+        raise ReleaseError("the file does not exist; expected a release folder") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise ReleaseError("the file cannot be read as UTF-8 text") from error
+    except (ValueError, RecursionError) as error:
+        raise ReleaseError(f"not valid JSON, {error}") from error
+    if isinstance(spec, dict) and path.name == OLD_FLOWS:
+        today = {"kind": "flows", "method": "commute", "parameters": spec.get("settings")}
+        spec |= today | {"files": {"flows": spec.get("file")}}
+        spec = {part: value for part, value in spec.items() if part not in OLD_PARTS}
+    return spec
 
 
 def describing(folder: Path) -> Path | None:
@@ -173,6 +183,11 @@ def refuse_unknown(given: object, known: object, where: str) -> None:
     elif isinstance(given, list) and isinstance(known, list):
         for one, other in zip(given, known, strict=False):
             refuse_unknown(one, other, where)
+
+
+def spelled(spec: Any) -> str:
+    """The contents of a file that describes a release: there is one way to write them."""
+    return json.dumps(spec, indent=2, ensure_ascii=False) + "\n"
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -6,17 +6,19 @@ The folder names places by their ids alone; where these lie, whoever reads it kn
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import inf, isfinite, nan
+from math import inf, isclose, nan
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 import polars as pl
 
-from sfumato.data.flows import Flows
+from sfumato.data.flows import MAX_PEOPLE, Flows
 from sfumato.data.places import OUTSIDE, Places
 from sfumato.errors import ReleaseError, SchemaError
+from sfumato.parameters import MAX_SHOWN, MAX_SIZE
 from sfumato.privacy.claims import Check, Claim
+from sfumato.release.answer import Answer, answer_of_sample
 from sfumato.release.envelope import Envelope, Provenance, describing, entry, naming, word
 from sfumato.release.folder import read_columns, read_numbers, write_folder
 from sfumato.release.query import parse_conditions
@@ -26,6 +28,8 @@ from sfumato.schema.taxonomy import flat_tree
 ABOUT = "synthetic flows: how many people go to each destination is exact, where they come from is drawn"
 ENDS = ("origin", "destination")
 COLUMNS = ("destination", "origin", "count")
+TERMS = ("synthesis", "places dropped", "prior shrunk", "rejection")
+"""What epsilon is made of."""
 ROUNDING = 1e-9
 
 
@@ -82,12 +86,21 @@ class FlowRelease:
         found = []
         if self.frame.select(ENDS).is_duplicated().any():
             found.append("a pair of origin and destination is counted twice")
+        people = self.frame.group_by("destination").agg(pl.col("count").cast(pl.Float64).sum())
+        if (people["count"] > MAX_PEOPLE).any():
+            found.append(f"more than {MAX_PEOPLE:,} people go to one destination, which no flows have")
         if cost := self.claim.cost:
             if self.claim.neighbours != "replace-origin":
                 found.append(f"flows protect where people come from, the claim {self.claim.neighbours} neighbours")
             spent = sum(self.terms.values())
-            if spent > float(cost.epsilon) * (1 + ROUNDING):
+            if not self.terms:
+                found.append("it leaves out what epsilon is made of")
+            elif not set(self.terms) <= set(TERMS) or min(self.terms.values()) < 0:
+                found.append(f"epsilon is made of {', '.join(TERMS)}, none of them below 0; it says otherwise")
+            elif not isclose(spent, float(cost.epsilon), rel_tol=ROUNDING):
                 found.append(f"epsilon is made of {spent:.12g} in all, the claim says {float(cost.epsilon):.12g}")
+            if not 0 <= self.from_data <= 1:
+                found.append(f"no share of people is {self.from_data:.12g}, which it says are drawn from the data")
         return found
 
     def checks(self) -> list[Check]:
@@ -96,6 +109,10 @@ class FlowRelease:
 
     def query(self, predicate: str) -> float:
         """The number of people who satisfy a predicate such as `destination = 7 and origin not in (3, outside)`."""
+        return self.answer(predicate).estimate
+
+    def answer(self, predicate: str) -> Answer:
+        """The same with bounds: everybody who goes to a destination is counted, where people come from is drawn."""
         codes = {name: np.unique(self.frame[name].to_numpy(), return_inverse=True) for name in ENDS}
         try:
             axes = [CategoricalAxis(name=name, tree=flat_tree(labels.tolist())) for name, (labels, _) in codes.items()]
@@ -104,13 +121,17 @@ class FlowRelease:
         inside = np.ones(self.frame.height, dtype=bool)
         for name, allowed in parse_conditions(predicate, axes).allowed.items():
             inside &= allowed.hold(codes[name][1].reshape(-1).astype(np.int32))
-        return float(self.frame["count"].to_numpy()[inside].sum())
+        return answer_of_sample(float(self.frame["count"].to_numpy()[inside].sum()), self.rows)
 
     def save(self, folder: Path | str, *, suffix: str = ".csv", replace: bool = False) -> Path:
         """Write `flows.csv`, and `release.json` with the claim and how it came about, to a new folder.
 
         `suffix` is that of any file format. With `replace`, a folder that holds a release and nothing else gives way.
         """
+        return write_folder(Path(folder), *self.stored_form(), suffix=suffix, replace=replace)
+
+    def stored_form(self) -> tuple[dict[str, pl.DataFrame], Envelope]:
+        """The table of flows in the order of its ids, and what stands beside it, but for the name of its file."""
         details = {
             "data_set": self.data_set,
             "about": ABOUT,
@@ -119,7 +140,7 @@ class FlowRelease:
             "drawn_from_data": self.from_data,
         }
         envelope = Envelope(kind="flows", claim=self.claim, provenance=self.provenance, details=details)
-        return write_folder(Path(folder), {"flows": self.frame}, envelope, suffix=suffix, replace=replace)
+        return {"flows": self.frame.sort("destination", "origin")}, envelope
 
     @classmethod
     def load(cls, folder: Path | str) -> Self:
@@ -143,6 +164,6 @@ class FlowRelease:
 
 def _number(spec: Mapping[str, Any], key: str) -> float:
     value = spec.get(key)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
-        raise ReleaseError(f"{key} is {value!r}; expected a number")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= MAX_SIZE:
+        raise ReleaseError(f"{key} is {repr(value)[:MAX_SHOWN]}; expected a number")
     return float(value)

@@ -49,6 +49,15 @@ def strangers(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir() if path.name not in known or not path.is_file())
 
 
+def links_in(folder: Path) -> list[str]:
+    """A sentence for each file of a release that lies elsewhere."""
+    return [
+        f"{name} is a link to another place; whoever gets the folder does not get what was verified"
+        for name in sorted(files_of_release(folder))
+        if (folder / name).is_symlink()
+    ]
+
+
 def read_columns(path: Path, columns: Sequence[str], *, empty: bool = False) -> pl.DataFrame:
     """The columns of a file, which has no others. Its separator is known, so nothing about it is guessed."""
     if not path.is_file():

@@ -59,19 +59,70 @@ def _share(boxes: BoxArrays, box: int, regions: BoxArrays, region: int, limiting
     return share
 
 
+class Covered(NamedTuple):
+    """The boxes that the conditions on the first axes leave, and how much of each they cover: (axes + 1, boxes)."""
+
+    boxes: NDArray[np.int64]
+    shares: NDArray[np.float64]
+    left: NDArray[np.int64]  # (axes + 1,)
+
+
+@compiled
+def _narrow(boxes: BoxArrays, regions: BoxArrays, region: int, axis: int, covered: Covered, level: int) -> None:
+    """Put a region's condition on one axis upon the boxes left at `level`; what it leaves goes to level `axis + 1`."""
+    lo, hi, missing = boxes.lo[:, axis], boxes.hi[:, axis], boxes.missing[:, axis]
+    first, last, with_missing = regions.lo[region, axis], regions.hi[region, axis], regions.missing[region, axis]
+    some, shares = covered.boxes[level, : covered.left[level]], covered.shares[level]
+    next_boxes, next_shares = covered.boxes[axis + 1], covered.shares[axis + 1]
+    found = 0
+    for i in range(len(some)):
+        box = some[i]
+        common = max(min(hi[box], last) - max(lo[box], first) + 1, 0) + (missing[box] and with_missing)
+        if common > 0:
+            next_boxes[found] = box
+            next_shares[found] = shares[i] * (common / (hi[box] - lo[box] + 1 + missing[box]))
+            found += 1
+    covered.left[axis + 1] = found
+
+
+@compiled
+def _first_difference(regions: BoxArrays, region: int) -> int:
+    """The first axis on which a region differs from the one before it."""
+    for axis in range(regions.lo.shape[1] if region else 0):
+        if (
+            regions.lo[region, axis] != regions.lo[region - 1, axis]
+            or regions.hi[region, axis] != regions.hi[region - 1, axis]
+            or regions.missing[region, axis] != regions.missing[region - 1, axis]
+        ):
+            return axis
+    return regions.lo.shape[1] if region else 0
+
+
 @compiled
 def covered_histograms(boxes: BoxArrays, contents: Contents, regions: BoxArrays) -> NDArray[np.float64]:
-    """The rows in each region by sensitive value: (regions, values)."""
-    values = contents.shares.shape[1]
+    """The rows in each region by sensitive value: (regions, values).
+
+    What the first conditions of a region leave is kept for the regions after it that begin alike; regions in the
+    order of their axes take least time.
+    """
+    many, axes, values = len(boxes.lo), boxes.lo.shape[1], contents.shares.shape[1]
     inside = np.zeros((len(regions.lo), values))
     limiting = _limiting_axes(boxes, regions)
+    covered = Covered(np.empty((axes + 1, many), np.int64), np.empty((axes + 1, many)), np.zeros(axes + 1, np.int64))
+    covered.boxes[0], covered.shares[0], covered.left[0] = np.arange(many), 1.0, many
+    level_after = np.zeros(axes + 1, dtype=np.int64)
     for region in range(len(regions.lo)):
-        for box in range(len(boxes.lo)):
-            share = _share(boxes, box, regions, region, limiting)
-            if share > 0:
-                rows, group = contents.weights[box] * share, contents.group_of[box]
-                for value in range(values):
-                    inside[region, value] += rows * contents.shares[group, value]
+        for axis in range(_first_difference(regions, region), axes):
+            level_after[axis + 1] = level_after[axis]
+            if limiting[region, axis]:
+                _narrow(boxes, regions, region, axis, covered, level_after[axis])
+                level_after[axis + 1] = axis + 1
+        level, row = level_after[axes], inside[region]
+        some, shares = covered.boxes[level, : covered.left[level]], covered.shares[level]
+        for i in range(len(some)):
+            rows, histogram = contents.weights[some[i]] * shares[i], contents.shares[contents.group_of[some[i]]]
+            for value in range(values):
+                row[value] += rows * histogram[value]
     return inside
 
 
@@ -89,6 +140,77 @@ def covered_counts(
                 group = cumulated.group_of[box]
                 within = cumulated.shares[group, last[region] + 1] - cumulated.shares[group, first[region]]
                 inside[region] += cumulated.weights[box] * share * within
+    return inside
+
+
+class Masses(NamedTuple):
+    """What lies below the ends of boxes and of regions on each axis, for each class of a shape."""
+
+    box_start: NDArray[np.float64]  # (axes, boxes, classes)
+    box_end: NDArray[np.float64]
+    region_start: NDArray[np.float64]  # (axes, regions, classes)
+    region_end: NDArray[np.float64]
+    absent: NDArray[np.float64]  # (axes, classes)
+    at_ends: NDArray[np.float64]  # (boxes,)
+
+
+@compiled
+def shaped_counts(
+    boxes: BoxArrays,
+    rows: NDArray[np.float64],
+    masses: Masses,
+    regions: BoxArrays,
+    first: NDArray[np.int64],
+    last: NDArray[np.int64],
+) -> NDArray[np.float64]:
+    """The rows in each region whose sensitive code lies in `first..last`, boxes being spread as a shape says.
+
+    `rows` are those of each box by sensitive value, added up from zero, and by class: (boxes, values + 1, classes).
+    """
+    inside = np.zeros(len(regions.lo))
+    limiting = _limiting_axes(boxes, regions)
+    lo, hi, missing = boxes.lo, boxes.hi, boxes.missing
+    start, end, absent, at_ends = masses.box_start, masses.box_end, masses.absent, masses.at_ends
+    share = np.empty(rows.shape[2])
+    for region in range(len(regions.lo)):
+        region_lo, region_hi, with_missing = regions.lo[region], regions.hi[region], regions.missing[region]
+        axes = np.flatnonzero(limiting[region])
+        for box in range(len(lo)):
+            touched = True
+            for axis in axes:
+                if min(hi[box, axis], region_hi[axis]) < max(lo[box, axis], region_lo[axis]) and not (
+                    missing[box, axis] and with_missing[axis]
+                ):
+                    touched = False
+                    break
+            if not touched:
+                continue
+            share[:] = 1.0
+            for axis in axes:
+                whole = lo[box, axis] >= region_lo[axis] and hi[box, axis] <= region_hi[axis]
+                if (whole or lo[box, axis] > hi[box, axis]) and (with_missing[axis] or not missing[box, axis]):
+                    continue
+                ends, allowed = 0, 0
+                if lo[box, axis] <= hi[box, axis]:
+                    ends += 1
+                    allowed += region_lo[axis] <= lo[box, axis] <= region_hi[axis]
+                if lo[box, axis] < hi[box, axis]:
+                    ends += 1
+                    allowed += region_lo[axis] <= hi[box, axis] <= region_hi[axis]
+                if missing[box, axis]:
+                    ends += 1
+                    allowed += with_missing[axis]
+                for z in range(len(share)):
+                    below, above = start[axis, box, z], end[axis, box, z]
+                    of_missing = absent[axis, z] if missing[box, axis] else 0.0
+                    common = min(above, masses.region_end[axis, region, z]) - max(
+                        below, masses.region_start[axis, region, z]
+                    )
+                    common = max(common, 0.0) + (of_missing if with_missing[axis] else 0.0)
+                    between = min(common / max(above - below + of_missing, 1e-300), 1.0)
+                    share[z] *= between * (1 - ends * at_ends[box]) + allowed * at_ends[box]
+            for z in range(len(share)):
+                inside[region] += share[z] * (rows[box, last[region] + 1, z] - rows[box, first[region], z])
     return inside
 
 

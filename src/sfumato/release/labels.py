@@ -13,7 +13,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.keys import pack
-from sfumato.errors import DataError, ReleaseError
+from sfumato.data.text import spell
+from sfumato.errors import DataError, ReleaseError, quote
 from sfumato.release.boxes import Boxes
 from sfumato.schema import MISSING, Axis, Span
 from sfumato.schema.taxonomy import ANY
@@ -34,6 +35,7 @@ def parse_labels(
     With `own`, only our own spelling is accepted: a class must not hide rows whose labels differ.
     """
     try:
+        raw = spell(raw) if raw.dtype.is_temporal() else raw
         text = (raw.fill_nan(None) if raw.dtype.is_float() else raw).cast(pl.String).rename("text")
     except pl.exceptions.PolarsError as error:
         raise DataError(f"{where}, column {axis.name!r}: {raw.dtype} is not a type of labels") from error
@@ -43,7 +45,7 @@ def parse_labels(
         try:
             span = _parse(label, axis, missing)
             if own and axis.label(span) != label:
-                raise DataError(f"{label!r} is not spelled as a release spells it")
+                raise DataError(f"{quote(label)} is not spelled as a release spells it")
         except DataError as error:
             row = int(text.eq_missing(pl.Series([label], dtype=pl.String)).arg_max() or 0) + 1
             raise DataError(f"{where}, row {row}, column {axis.name!r}: {error}") from error
@@ -58,12 +60,12 @@ def _parse(label: str | None, axis: Axis, missing: tuple[str, ...]) -> Span:
     if label is None or (label.strip() in missing and label.strip() != ANY):
         if axis.nullable:
             return Span(0, -1, True)
-        problem = f"{label!r} means a missing value" if label and label.strip() else "the value is missing"
+        problem = f"{quote(label)} means a missing value" if label and label.strip() else "the value is missing"
         raise DataError(f"{problem}; expected {axis.expected}, or a group of such")
     try:
         return axis.parse(label)
     except DataError as error:
-        raise DataError(f"{label!r} is neither {axis.expected} nor a group of such") from error
+        raise DataError(f"{quote(label)} is neither {axis.expected} nor a group of such") from error
 
 
 def span_keys(lo: NDArray[np.integer], hi: NDArray[np.integer], missing: NDArray[np.generic]) -> NDArray[np.int64]:

@@ -11,75 +11,27 @@ A missing value satisfies `is missing` and no comparison.
 
 from __future__ import annotations
 
-import itertools
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sfumato.data import Table
 from sfumato.errors import DataError, QueryError
-from sfumato.release.boxes import Boxes
+from sfumato.release.answer import Answer, answer
+from sfumato.release.codes import Codes, merge_runs
 from sfumato.release.content import Content
+from sfumato.release.coverage import Coverage
 from sfumato.schema import Axis, NumericAxis, Schema, Span
 
-MAX_REGIONS = 100_000
 OPERATORS = "= != < <= > >=, in (...), not in (...), between ... and ..., is missing or is not missing"
 _TOKEN = re.compile(
     r"""(?P<quoted>'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`)
     |(?P<operator><=|>=|<>|!=|==|=|<|>)|(?P<mark>[(),])|(?P<word>[^\s'"`<>=!(),]+)|(?P<other>\S)""",
     re.VERBOSE,
 )
-
-
-@dataclass(frozen=True)
-class Codes:
-    """Some of the values of an axis: disjoint runs of codes in rising order, and perhaps the missing value."""
-
-    runs: tuple[tuple[int, int], ...]
-    missing: bool = False
-
-    def __and__(self, other: Codes) -> Codes:
-        common = ((max(a, c), min(b, d)) for a, b in self.runs for c, d in other.runs)
-        return Codes(_merge(common), self.missing and other.missing)
-
-    def except_(self, axis: Axis) -> Codes:
-        """All present values of the axis but these."""
-        ends = [-1, *(hi for _, hi in self.runs)]
-        starts = [*(lo for lo, _ in self.runs), axis.size]
-        return Codes(_merge((end + 1, start - 1) for end, start in zip(ends, starts, strict=True)))
-
-    def hold(self, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Which of the codes are among these."""
-        if not self.runs:
-            return (codes < 0) & self.missing
-        lo, hi = np.array(self.runs).T
-        run = np.maximum(np.searchsorted(lo, codes, side="right") - 1, 0)
-        return np.where(codes < 0, self.missing, (lo[run] <= codes) & (codes <= hi[run]))
-
-    def spans(self) -> list[Span]:
-        """The runs as generalized values, the missing value in the first."""
-        spans = [Span(lo, hi, self.missing and not number) for number, (lo, hi) in enumerate(self.runs)]
-        return spans or ([Span(0, -1, True)] if self.missing else [])
-
-    @staticmethod
-    def of(spans: Iterable[Span]) -> Codes:
-        """Everything that one of the generalized values covers."""
-        spans = list(spans)
-        return Codes(_merge((span.lo, span.hi) for span in spans), any(span.missing for span in spans))
-
-
-def _merge(intervals: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    runs: list[tuple[int, int]] = []
-    for lo, hi in sorted(interval for interval in intervals if interval[0] <= interval[1]):
-        if runs and lo <= runs[-1][1] + 1:
-            runs[-1] = (runs[-1][0], max(hi, runs[-1][1]))
-        else:
-            runs.append((lo, hi))
-    return tuple(runs)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,23 +42,16 @@ class Query:
     allowed: Mapping[str, Codes]
 
     def estimate(self, release: Content) -> float:
-        """How many rows satisfy the query, as the recipient of a release would estimate."""
+        """How many rows satisfy the query, as a careful recipient of a release would estimate."""
+        return self.answer(release).estimate
+
+    def answer(self, release: Content) -> Answer:
+        """How many rows satisfy the query, with the bounds that the release allows."""
         *quasi, values = self._on(release.schema)
-        size = release.schema.sensitive.size
-        ranges = _merge([*values.runs, (size, size)]) if values.missing else values.runs
-        spans = [codes.spans() for codes in quasi]
-        count = math.prod(map(len, spans)) * len(ranges)
-        if count > MAX_REGIONS:
-            raise QueryError(
-                f"the query falls into {count:,} separate regions, more than {MAX_REGIONS:,}; ask for fewer "
-                "values that do not stand side by side"
-            )
-        if not count:
-            return 0.0
-        regions = Boxes.of_spans(list(itertools.product(*spans)))
-        first, last = np.array(ranges, dtype=np.int64).T
-        region, of_range = np.divmod(np.arange(count), len(first))
-        return float(release.counts_in(regions[region], first[of_range], last[of_range]).sum())
+        chosen = values.hold(np.arange(release.schema.sensitive.positions, dtype=np.int32))
+        if release.schema.sensitive.nullable:
+            chosen[-1] = values.missing
+        return answer(Coverage.of(release, quasi), chosen)
 
     def matches(self, table: Table) -> int:
         """How many rows of the table satisfy the query."""
@@ -139,6 +84,11 @@ def parse_conditions(text: str, axes: Iterable[Axis]) -> Query:
         token = parser.next()
         if token is _END:
             return Query(axes={name: parser.axes[name] for name in allowed}, allowed=allowed)
+        if token.says("or"):
+            raise QueryError(
+                f"found {token.shown}, but conditions are joined by 'and' alone; several values of one column are "
+                "column in (a, b), and other alternatives are queries of their own"
+            )
         if not token.says("and"):
             raise QueryError(
                 f"found {token.shown}; expected 'and' or the end of the query (values with spaces need quotes)"
@@ -203,7 +153,7 @@ class _Parser:
         if token.says("between"):
             first = self.codes_below(axis, "between", False)
             self.expect("and", "the first bound of 'between'")
-            return Codes(_merge([(first, self.codes_below(axis, "between", True) - 1)]))
+            return Codes(merge_runs([(first, self.codes_below(axis, "between", True) - 1)]))
         if token.says("is"):
             return self.missing(axis)
         raise QueryError(f"found {token.shown} after the column {axis.name!r}; expected one of {OPERATORS}")
@@ -214,7 +164,7 @@ class _Parser:
         if operator in ("!=", "<>"):
             return Codes.of([self.value(axis)]).except_(axis)
         below = self.codes_below(axis, operator, operator in ("<=", ">"))
-        return Codes(_merge([(0, below - 1) if operator[0] == "<" else (below, axis.size - 1)]))
+        return Codes(merge_runs([(0, below - 1) if operator[0] == "<" else (below, axis.size - 1)]))
 
     def missing(self, axis: Axis) -> Codes:
         token = self.next()

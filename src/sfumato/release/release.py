@@ -8,6 +8,7 @@ import polars as pl
 
 from sfumato.errors import ParameterError
 from sfumato.notebook import html_table
+from sfumato.release.answer import Answer
 from sfumato.release.content import Content
 from sfumato.release.contradictions import find_contradictions
 from sfumato.release.query import parse_query
@@ -22,6 +23,9 @@ class Release(Content):
     >>> release = sf.Mondrian(k=10).publish(table)
     >>> release.query("age >= 40") > 0, release.violations()
     (True, [])
+    >>> found = release.answer("age >= 40")
+    >>> found.certain, found.low <= found.estimate <= found.high
+    (True, True)
     >>> release.to_polars().columns == [*(axis.name for axis in table.schema.axes)]
     True
     """
@@ -69,6 +73,10 @@ class Release(Content):
         )
         return html_table(f"Release of {self.rows:,.0f} rows", facts)
 
+    def answer(self, predicate: str) -> Answer:
+        """How many rows satisfy a predicate such as `age >= 40 and sex = 'Male'`: an estimate, and its bounds."""
+        return parse_query(predicate, self.schema).answer(self)
+
     def query(self, predicate: str) -> float:
-        """The estimated number of rows that satisfy a predicate such as `age >= 40 and sex = 'Male'`."""
-        return parse_query(predicate, self.schema).estimate(self)
+        """The estimate alone."""
+        return self.answer(predicate).estimate

@@ -24,6 +24,11 @@ TABLES: dict[Layout, tuple[str, ...]] = {"rows": ("data",), "buckets": ("quasi",
 
 def save_content(release: Content, folder: Path | str, *, suffix: str = ".csv", replace: bool = False) -> Path:
     """Write the release to a new folder, or in place of the release in it, and return the folder."""
+    return write_folder(Path(folder), *stored_form(release), suffix=suffix, replace=replace)
+
+
+def stored_form(release: Content) -> tuple[dict[str, pl.DataFrame], Envelope]:
+    """The tables of a release by name, and what stands beside them, but for the names of their files."""
     tables, columns = make_tables(release)
     details = {
         "layout": release.layout,
@@ -32,8 +37,7 @@ def save_content(release: Content, folder: Path | str, *, suffix: str = ".csv", 
         **({"exact_people": True} if release.exact_people else {}),
         "schema": release.schema.public().spec(),
     }
-    envelope = Envelope(kind="table", claim=release.claim, provenance=release.provenance, details=details)
-    return write_folder(Path(folder), tables, envelope, suffix=suffix, replace=replace)
+    return tables, Envelope(kind="table", claim=release.claim, provenance=release.provenance, details=details)
 
 
 def read_content(folder: Path) -> dict[str, Any]:

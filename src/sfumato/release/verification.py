@@ -9,19 +9,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from sfumato.privacy.claims import Check, Choice, Claim, Conditional
+from sfumato.privacy.claims import Check, Conditional, choice_of
 from sfumato.release.contradictions import missing_caveats
 from sfumato.release.envelope import Envelope
 from sfumato.release.flows import ABOUT, FlowRelease
-from sfumato.release.folder import read_columns, strangers
+from sfumato.release.folder import links_in, strangers
 from sfumato.release.release import Release
-from sfumato.release.stored import StoredTable
+from sfumato.release.written import compare_writing
 
 Outcome = Literal["holds", "broken", "undecided", "nothing promised"]
 MAX_NAMED = 5
 MADE = "who made it, from which rows, and whether it was changed since: nothing in it is signed"
 OTHERS = "whether the same people are in other releases"
-CODED = "whether labels, or which rows there are, carry a code that somebody can read"
+CODED = "whether names or labels, or which rows there are, carry a code that somebody can read"
 PEOPLE = "whether each row is one person: rows that were copied or made up look like anybody's"
 NOISE = "whether noise was drawn as the method says, and ε spent as the claim says"
 LOOKED = "whether anybody looked at the rows before the setting was chosen"
@@ -34,6 +34,8 @@ class Verification:
 
     release: Release | FlowRelease
     contradictions: tuple[str, ...]
+    not_compared: tuple[str, ...] = ()
+    """What of its files could not be compared with what the program writes."""
 
     @cached_property
     def checks(self) -> list[Check]:
@@ -54,9 +56,9 @@ class Verification:
         """What no verification can see."""
         claim = self.release.claim
         if not claim.noise:
-            return (MADE, PEOPLE, OTHERS, CODED)
+            return (MADE, PEOPLE, OTHERS, CODED, *self.not_compared)
         chosen = (PILOT,) if choice_of(claim) else () if isinstance(claim, Conditional) else (LOOKED,)
-        return (MADE, PEOPLE, NOISE, *chosen, OTHERS)
+        return (MADE, PEOPLE, NOISE, *chosen, OTHERS, CODED, *self.not_compared)
 
 
 def verify_folder(folder: Path, release: Release | FlowRelease, more: tuple[str, ...] = ()) -> Verification:
@@ -69,32 +71,18 @@ def verify_folder(folder: Path, release: Release | FlowRelease, more: tuple[str,
         left = len(beside) - MAX_NAMED
         named = ", ".join(beside[:MAX_NAMED]) + (f" and {left} more" if left > 0 else "")
         found.append(f"the folder holds what is no part of the release: {named}")
-    found += _out_of_order(folder, release) if isinstance(release, Release) else _other_words(folder, release)
-    return Verification(release=release, contradictions=(*found, *more))
-
-
-def choice_of(claim: Claim) -> Choice | None:
-    """How the choice of the setting was paid for, if it was."""
-    return choice_of(claim.given) if isinstance(claim, Conditional) else claim.choice
+    found += links_in(folder)
+    found += _other_words(folder, release) if isinstance(release, FlowRelease) else []
+    writing = compare_writing(folder, release)
+    return Verification(
+        release=release, contradictions=(*found, *writing.contradictions, *more), not_compared=writing.unseen
+    )
 
 
 def _other_words(folder: Path, release: FlowRelease) -> list[str]:
-    """What the description of flows says in words, if its claim says otherwise."""
+    """What the description of flows says in words, if its claim says otherwise, or does not say."""
     details = Envelope.read(folder).details
-    said = {"promise": release.claim.sentence(), "about": ABOUT}
-    return [
-        f"its {part} is in other words than the claim" for part in said if details.get(part, said[part]) != said[part]
-    ]
-
-
-def _out_of_order(folder: Path, release: Release) -> list[str]:
-    """Tables whose rows stand in another order than that of their labels, which could be that of the people."""
-    stored, found = StoredTable.read(folder), []
-    for table, path in stored.files.items():
-        usual = release.to_polars(table)
-        labels = [axis.name for axis in release.schema.axes if axis.name in usual.columns]
-        if not read_columns(path, usual.columns, empty=True)[labels].equals(usual[labels]):
-            found.append(
-                f"the rows of {path.name} are not in the order of their labels; their order could tell whose they are"
-            )
-    return found
+    said = {"promise": release.claim.sentence(), "about": ABOUT} if release.claim.promises else {}
+    missing = [f"it leaves out its {part} in words" for part in said if part not in details]
+    other = [part for part in said if part in details and details[part] != said[part]]
+    return [*missing, *(f"its {part} is in other words than the claim" for part in other)]

@@ -7,8 +7,13 @@ import altair as alt
 
 FONT = "Segoe UI, Helvetica Neue, Arial, Liberation Sans, sans-serif"
 INK, QUIET, GRID = "#1d2b36", "#5a6872", "#e4e8eb"
-PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#332288", "#999933", "#882255", "#44aa99")
-"""Okabe and Ito's colours without black and yellow, then four of Tol's: all told apart by colour-blind readers."""
+PALETTE = (
+    *("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#332288", "#999933", "#771122", "#444400"),
+    *("#ee1144", "#aa1188", "#9988ff", "#005544", "#dd9988", "#663300", "#227700", "#dd00ff", "#33bb00", "#886600"),
+    *("#44bbbb", "#996655", "#008899"),
+)
+"""Okabe and Ito's colours without black and yellow and two of Tol's, which colour-blind readers tell apart; then those
+that are farthest from all before them."""
 HALO: tuple[dict[str, Any], ...] = ({"stroke": "white", "strokeWidth": 3.5}, {"color": INK})
 """Words are painted twice, so that they can be read over marks."""
 CAUTION = "Computed on the real data: for the publisher only, not to be published."
@@ -16,7 +21,12 @@ PIXELS_PER_POINT = 2
 
 
 def style(
-    chart: alt.LayerChart, size: tuple[int, int], title: str, *notes: str, legend: dict[str, Any]
+    chart: alt.LayerChart,
+    size: tuple[int, int],
+    title: str,
+    *notes: str,
+    legend: dict[str, Any],
+    caution: str = CAUTION,
 ) -> alt.LayerChart:
     """A chart in the look of the report. A file can be passed on without the page, so it says itself what it is."""
     width, height = size
@@ -25,7 +35,7 @@ def style(
     heading = {"anchor": "start", "fontSize": 16, "color": INK, "subtitleColor": QUIET, "subtitleFontSize": 12}
     styled: alt.LayerChart = (
         chart.properties(width=width, height=height, padding=12)
-        .properties(title=alt.TitleParams(title, subtitle=[CAUTION, *notes], limit=width))
+        .properties(title=alt.TitleParams(title, subtitle=[caution, *notes], limit=width))
         .configure(font=FONT, background="white", aria=False)
         .configure_view(stroke=None)
         .configure_axis(**sizes, **lines, labelColor=QUIET, titlePadding=10)

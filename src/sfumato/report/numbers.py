@@ -2,16 +2,22 @@
 something, and never more digits than help to compare.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from sfumato.trials.document import MeasureEntry, Values
+if TYPE_CHECKING:
+    from sfumato.trials.document import MeasureEntry, Values
 
 HINTS = {"lower": "lower is better", "higher": "higher is better", "none": "no better direction"}
 MISSING = "–"
+SHARE = "share"
+PARTS = (SHARE, "relative error", "ratio")
+"""Units of figures relative to something that their measures name."""
 MAX_DECIMALS = 6
 
 
@@ -43,12 +49,14 @@ class NumberStyle:
         return _minus(f"{shown:,.{self.decimals}f}") + sign
 
     def interval(self, bounds: Sequence[float] | None) -> str:
-        """The interval of a repeated trial in words, or nothing."""
-        return f"{self.text(bounds[0])} to {self.text(bounds[1])}" if bounds else ""
+        """The interval of a repeated trial in words, or nothing where both ends read the same."""
+        low, high = map(self.text, bounds or (None, None))
+        return f"{low} to {high}" if low != high else ""
 
     def with_interval(self, value: float | None, bounds: Sequence[float] | None) -> str:
         """A value, and its interval in brackets where it has one."""
-        return f"{self.text(value)} ({self.interval(bounds)})" if bounds else self.text(value)
+        between = self.interval(bounds)
+        return f"{self.text(value)} ({between})" if between else self.text(value)
 
 
 def number_styles(measures: Mapping[str, MeasureEntry], found: Sequence[Values]) -> dict[str, NumberStyle]:
@@ -58,17 +66,17 @@ def number_styles(measures: Mapping[str, MeasureEntry], found: Sequence[Values])
 
 def is_percent(unit: str) -> bool:
     """Whether values are parts of a whole, which read best as percentages."""
-    return unit.startswith("share of ")
+    return unit in PARTS or unit.startswith(f"{SHARE} of ")
 
 
 def format_unit(unit: str) -> str:
     """The unit after a written value: what a percentage is of, or the unit itself."""
-    return unit.removeprefix("share ")
+    return "" if unit in PARTS else unit.removeprefix(f"{SHARE} ")
 
 
 def axis_unit(unit: str) -> str:
     """The unit in the title of an axis."""
-    return f"% {format_unit(unit)}" if is_percent(unit) else format_unit(unit)
+    return f"% {format_unit(unit)}".strip() if is_percent(unit) else format_unit(unit)
 
 
 def axis_format(unit: str) -> str:

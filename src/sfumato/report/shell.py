@@ -50,13 +50,19 @@ def render(
 
 
 def render_report(
-    folder: str, document: Document, data: Mapping[str, Any], banner: tuple[str, str] = BANNER, **views: Any
+    folder: str,
+    document: Document,
+    data: Mapping[str, Any],
+    banner: tuple[str, str] = BANNER,
+    *,
+    scripts: Sequence[str] = ("page.js",),
+    **views: Any,
 ) -> str:
     """The page of a document with charts, for the publisher's eyes unless its banner says otherwise."""
     return render(
         f"{folder}/page.html.j2",
         sheets=("base.css", "report.css", f"{folder}/page.css"),
-        scripts=("charts.js", f"{folder}/page.js"),
+        scripts=("charts.js", *(f"{folder}/{script}" for script in scripts)),
         data=data,
         charts=True,
         banner=banner,

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.errors import DataError
+from sfumato.errors import DataError, quote
 from sfumato.schema.taxonomy import ANY, Node
 
 MISSING = -1
@@ -40,12 +40,14 @@ class Axis(ABC):
     """One attribute: how its values are numbered, spelled and grouped.
 
     `off_schema` says what becomes of a value that is off the axis, and of a missing one if the axis is not nullable:
-    a word or a value that stands for all such. Without one, such a value is refused.
+    a word or a value that stands for all such. Without one, such a value is refused. `harmless` are the labels of
+    values that are no secret though the attribute is sensitive, such as "not applicable".
     """
 
     name: str
     nullable: bool = False
     off_schema: str = ""
+    harmless: tuple[str, ...] = ()
     kind: ClassVar[str]
 
     @property
@@ -99,6 +101,16 @@ class Axis(ABC):
         """How many values there are, the missing one counted."""
         return self.size + self.nullable
 
+    @cached_property
+    def secret(self) -> NDArray[np.bool_]:
+        """Which positions are secrets, the missing one last: all but the harmless ones."""
+        found = np.ones(self.positions, dtype=bool)
+        for lo, hi, missing in map(self.parse, self.harmless):
+            found[lo : hi + 1] = False
+            if missing:
+                found[-1] = False
+        return found
+
     @property
     def everything(self) -> Span:
         """The whole axis."""
@@ -130,5 +142,5 @@ class Axis(ABC):
         text = text.removesuffix(OR_MISSING)
         interval = (0, self.size - 1) if text == PRESENT_LABEL else self._parse_values(text)
         if interval is None or (missing and not self.nullable):
-            raise DataError(f"column {self.name!r}: {label!r} is neither {self.expected} nor a group of such")
+            raise DataError(f"column {self.name!r}: {quote(label)} is neither {self.expected} nor a group of such")
         return Span(*interval, missing)

@@ -7,16 +7,16 @@ A group of categories is published under the label of the node that covers exact
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.errors import SchemaError
+from sfumato.errors import SchemaError, quote
 from sfumato.schema.axis import AS_MISSING, MISSING, OR_MISSING, REFUSE, RESERVED_LABELS, UNKNOWN, Axis
-from sfumato.schema.taxonomy import ANY, Node, as_label, check_labels, leaves, to_nested
+from sfumato.schema.taxonomy import ANY, Node, as_label, check_labels, cut_below, leaf_above, leaves, to_nested
 
 _SET_PUNCTUATION = frozenset(',;{}"')
 _SET_PART = re.compile(r' *"(?:[^"\\]|\\.)*"|[^,;]+')
@@ -24,10 +24,12 @@ _SET_PART = re.compile(r' *"(?:[^"\\]|\\.)*"|[^,;]+')
 
 @dataclass(frozen=True, kw_only=True)
 class CategoricalAxis(Axis):
-    """The leaves of `tree`, in its order."""
+    """The leaves of `tree`, in its order; leaves of a `finer` tree are read as what they became in `tree`."""
 
     kind: ClassVar[str] = "categorical"
     tree: Node
+    finer: Node | None = None
+    coarsen: int = 0
 
     def __post_init__(self) -> None:
         where = f"column {self.name!r}"
@@ -36,11 +38,11 @@ class CategoricalAxis(Axis):
             reserved = node.label in RESERVED_LABELS and (node.label != ANY or node is not self.tree)
             looks_like_a_set = node.label.startswith("{") and node.label.endswith("}")
             if reserved or looks_like_a_set or node.label.endswith(OR_MISSING) or not node.label:
-                raise SchemaError(f"{where}: {node.label!r} cannot be the label of a value or a group")
+                raise SchemaError(f"{where}: {quote(node.label)} cannot be the label of a value or a group")
         known = self.off_schema in ("", *self.leaf_labels) or (self.off_schema == AS_MISSING and self.nullable)
         if not known:
             expected = f"{REFUSE}, {AS_MISSING} (with nullable = true) or one of the values"
-            raise SchemaError(f"{where}: off_schema is {self.off_schema!r}; expected {expected}")
+            raise SchemaError(f"{where}: off_schema is {quote(self.off_schema)}; expected {expected}")
 
     @property
     def size(self) -> int:
@@ -71,11 +73,36 @@ class CategoricalAxis(Axis):
         return f"one of {shown}" + (f" and {more} more" if more > 0 else "")
 
     def spec(self) -> dict[str, Any]:
-        tree = to_nested(self.tree)
-        return {"kind": self.kind, "values" if isinstance(tree, list) else "taxonomy": tree}
+        tree = to_nested(self.finer or self.tree)
+        coarsen = {"coarsen": self.coarsen} if self.coarsen else {}
+        return {"kind": self.kind, "values" if isinstance(tree, list) else "taxonomy": tree, **coarsen}
+
+    def coarsened(self, levels: int) -> Self:
+        """The axis whose values are the nodes at most so many levels above the leaves of the taxonomy."""
+        finer = self.finer or self.tree
+        coarsen = self.coarsen + levels
+        if not 0 < coarsen < finer.height:
+            raise SchemaError(
+                f"column {self.name!r}: coarsen is {coarsen}; its taxonomy leaves 1 to {finer.height - 1}"
+            )
+        coarser = replace(self, tree=cut_below(finer, coarsen), finer=finer, coarsen=coarsen, off_schema="")
+        if self.off_schema not in self.leaf_labels:
+            return replace(coarser, off_schema=self.off_schema)
+        stand_in = self.codes_in(coarser)[self.leaf_labels.index(self.off_schema)]
+        return replace(coarser, off_schema=coarser.leaf_labels[stand_in])
+
+    def codes_in(self, coarser: Self) -> list[int]:
+        """The code of each value on an axis at a higher level of the same taxonomy."""
+        finer = coarser.finer or coarser.tree
+        first = {node.label: node.lo for node in finer.walk()}
+        above = leaf_above(finer, coarser.tree)
+        return [above[first[label]] for label in self.leaf_labels]
 
     def encode(self, values: Sequence[object] | NDArray[np.float64]) -> NDArray[np.int32]:
         code_of = {label: code for code, label in enumerate(self.leaf_labels)}
+        if self.finer:
+            above = leaf_above(self.finer, self.tree)
+            code_of = {leaf.label: above[leaf.lo] for leaf in leaves(self.finer)} | code_of
         codes = (code_of.get(str(value), code_of.get(as_label(value), UNKNOWN)) for value in values)
         return np.fromiter(codes, dtype=np.int32, count=len(values))
 

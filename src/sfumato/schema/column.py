@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
-from sfumato.errors import SchemaError
-from sfumato.schema.axis import REFUSE, Axis
+from sfumato.errors import DataError, SchemaError, quote
+from sfumato.schema.axis import AS_MISSING, MISSING_LABEL, REFUSE, Axis
 from sfumato.schema.categorical import CategoricalAxis
 from sfumato.schema.hierarchy import read_hierarchy
 from sfumato.schema.numeric import GRID_TOLERANCE, NumericAxis, spell_number
@@ -16,10 +16,12 @@ Role = Literal["identifier", "quasi", "sensitive", "keep", "ignore"]
 MEASURED_ROLES = ("quasi", "sensitive")
 
 MAX_NUMBER = 1e300
+EXACT = 2**53
+"""Whole numbers beyond are floats, which they are compared with."""
 
-_KEYS = {"role", "kind", "nullable", "from_data"}
+_KEYS = {"role", "kind", "nullable", "from_data", "not_sensitive"}
 _NUMERIC_KEYS = {"min", "max", "step", "width", "edges", "hierarchy", "taxonomy", "off_schema"}
-_CATEGORICAL_KEYS = {"values", "hierarchy", "taxonomy", "off_schema"}
+_CATEGORICAL_KEYS = {"values", "hierarchy", "taxonomy", "off_schema", "coarsen"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +45,8 @@ class Column:
                 spec["nullable"] = True
             if self.axis.off_schema:
                 spec["off_schema"] = self.axis.off_schema
+            if self.axis.harmless:
+                spec["not_sensitive"] = list(self.axis.harmless)
         if self.from_data:
             spec["from_data"] = list(self.from_data)
         return spec
@@ -51,14 +55,14 @@ class Column:
 def parse_column(name: str, spec: object, folder: Path) -> Column:
     """A column from its table in a schema; hierarchy files are found relative to `folder`."""
     if not isinstance(spec, dict):
-        raise SchemaError(f"column {name!r}: expected a table such as [columns.{name}], found {spec!r}")
+        raise SchemaError(f"column {name!r}: expected a table such as [columns.{name}], found {quote(spec)}")
     return _Declaration(name, spec, folder).column()
 
 
 def strings(value: object, what: str) -> tuple[str, ...]:
     """A list of strings in a schema."""
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise SchemaError(f"{what} is {value!r}; expected a list of strings")
+        raise SchemaError(f"{what} is {quote(value)}; expected a list of strings")
     return tuple(value)
 
 
@@ -77,23 +81,49 @@ class _Declaration:
     def column(self) -> Column:
         role, kind = self.spec.get("role"), self.spec.get("kind")
         if role not in get_args(Role):
-            raise SchemaError(f"{self.where}: role is {role!r}; expected one of {', '.join(get_args(Role))}")
+            raise SchemaError(f"{self.where}: role is {quote(role)}; expected one of {', '.join(get_args(Role))}")
         from_data = strings(self.spec.get("from_data", []), f"{self.where}: from_data")
         nullable = self.spec.get("nullable", False)
         if not isinstance(nullable, bool):
-            raise SchemaError(f"{self.where}: nullable is {nullable!r}; expected true or false")
+            raise SchemaError(f"{self.where}: nullable is {quote(nullable)}; expected true or false")
         axis: Axis | None = None
         if kind == "numeric":
             axis = replace(self.numeric_axis(), nullable=nullable, off_schema=self.off_schema([]))
         elif kind == "categorical":
             tree = self.categories()
             off_schema = self.off_schema([leaf.label for leaf in leaves(tree)])
-            axis = CategoricalAxis(name=self.name, nullable=nullable, tree=tree, off_schema=off_schema)
+            axis = self.coarsened(CategoricalAxis(name=self.name, nullable=nullable, tree=tree), off_schema)
         elif kind is None and role not in MEASURED_ROLES:
             self.refuse_keys_beside(set())
         else:
-            raise SchemaError(f"{self.where}: kind is {kind!r}; expected numeric or categorical")
+            raise SchemaError(f"{self.where}: kind is {quote(kind)}; expected numeric or categorical")
+        if "not_sensitive" in self.spec:
+            axis = self.with_harmless(axis if role == "sensitive" else None)
         return Column(name=self.name, role=cast(Role, role), axis=axis, from_data=from_data)
+
+    def coarsened(self, axis: CategoricalAxis, off_schema: str) -> CategoricalAxis:
+        """The axis at the level of its taxonomy that is asked for."""
+        levels = self.spec.get("coarsen", 0)
+        if isinstance(levels, bool) or not isinstance(levels, int) or levels < 0:
+            raise SchemaError(f"{self.where}: coarsen is {levels!r}; expected how many levels of the taxonomy to go up")
+        return replace(axis.coarsened(levels) if levels else axis, off_schema=off_schema)
+
+    def with_harmless(self, axis: Axis | None) -> Axis:
+        """The sensitive axis, with the values that are no secret."""
+        if axis is None:
+            raise SchemaError(f"{self.where}: not_sensitive has a meaning for the sensitive column alone")
+        given = self.spec["not_sensitive"]
+        if not isinstance(given, list) or not given or not all(isinstance(label, str | int | float) for label in given):
+            raise SchemaError(f"{self.where}: not_sensitive is {quote(given)}; expected a list of values")
+        labels = tuple(MISSING_LABEL if label == AS_MISSING else as_label(label) for label in given)
+        try:
+            found = replace(axis, harmless=labels)
+            secrets = found.secret.any()
+        except DataError as error:
+            raise SchemaError(f"not_sensitive: {error}") from error
+        if not secrets:
+            raise SchemaError(f"{self.where}: not_sensitive names all values, which leaves no secret")
+        return found
 
     def off_schema(self, labels: list[str]) -> str:
         """What becomes of a value off the schema, empty if it is refused; a value of the column wins over a word."""
@@ -102,14 +132,14 @@ class _Declaration:
         given = self.spec["off_schema"]
         label = as_label(given) if isinstance(given, str | int | float) else ""
         if not label:
-            raise SchemaError(f"{self.where}: off_schema is {given!r}; expected a word or a value")
+            raise SchemaError(f"{self.where}: off_schema is {quote(given)}; expected a word or a value")
         return "" if label == REFUSE and REFUSE not in labels else label
 
     def refuse_keys_beside(self, allowed: set[str]) -> None:
         for key in self.spec:
             if key not in allowed | _KEYS:
                 expected = ", ".join(sorted(allowed | _KEYS))
-                raise SchemaError(f"{self.where}: {key!r} has no meaning here; expected {expected}")
+                raise SchemaError(f"{self.where}: {quote(key)} has no meaning here; expected {expected}")
 
     def refuse_together(self, key: str, others: set[str]) -> None:
         for other in sorted(others & set(self.spec)) if key in self.spec else ():
@@ -121,8 +151,8 @@ class _Declaration:
     def as_number(self, value: object, key: str) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= MAX_NUMBER:
             shown = value if not isinstance(value, int) or abs(value) <= MAX_NUMBER else "a very large number"
-            raise SchemaError(f"{self.where}: {key} is {shown!r}; expected a number")
-        return value
+            raise SchemaError(f"{self.where}: {key} is {quote(shown)}; expected a number")
+        return value if abs(value) <= EXACT else float(value)
 
     def numeric_axis(self) -> NumericAxis:
         self.refuse_keys_beside(_NUMERIC_KEYS)
@@ -145,7 +175,7 @@ class _Declaration:
     def edges(self) -> tuple[float, ...]:
         values = self.spec["edges"]
         if not isinstance(values, list):
-            raise SchemaError(f"{self.where}: edges is {values!r}; expected a list of numbers")
+            raise SchemaError(f"{self.where}: edges is {quote(values)}; expected a list of numbers")
         if not values:
             raise SchemaError(f"{self.where}: edges is empty; expected at least two numbers")
         edges = tuple(self.as_number(value, "edges") for value in values)
@@ -186,7 +216,7 @@ class _Declaration:
             )
         for value in values:
             if not isinstance(value, str | int | float):
-                raise SchemaError(f"{self.where}: values holds {value!r} where a label was expected")
+                raise SchemaError(f"{self.where}: values holds {quote(value)} where a label was expected")
         return flat_tree([as_label(value) for value in values])
 
     def tree(self) -> Node | None:
@@ -198,7 +228,7 @@ class _Declaration:
             return None
         path = self.spec["hierarchy"]
         if not isinstance(path, str):
-            raise SchemaError(f"{self.where}: hierarchy is {path!r}; expected the path of a file")
+            raise SchemaError(f"{self.where}: hierarchy is {quote(path)}; expected the path of a file")
         return read_hierarchy(self.folder / path)
 
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from sfumato.errors import SchemaError
+from sfumato.errors import SchemaError, quote
 from sfumato.files import read_text
 from sfumato.schema.taxonomy import Node, as_label, parse_nested
 
@@ -51,10 +51,13 @@ def _check(rows: list[list[str]], path: Path) -> None:
         if not all(row):
             raise SchemaError(f"{path}, row {number}: level {row.index('') + 1} is empty")
         if first_row.setdefault(row[0], number) != number:
-            raise SchemaError(f"{path}, row {number}: the value {row[0]!r} is a duplicate of row {first_row[row[0]]}")
+            raise SchemaError(
+                f"{path}, row {number}: the value {quote(row[0])} is a duplicate of row {first_row[row[0]]}"
+            )
         for level, (label, above) in enumerate(pairwise(row)):
             parent, seen = parent_of.setdefault((level, label), (above, number))
             if parent != above:
                 raise SchemaError(
-                    f"{path}, row {number}: {label!r} lies under {above!r} here but under {parent!r} in row {seen}"
+                    f"{path}, row {number}: {quote(label)} lies under {quote(above)} here "
+                    f"but under {quote(parent)} in row {seen}"
                 )

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.errors import SchemaError
+from sfumato.errors import SchemaError, quote
 from sfumato.schema.axis import AS_MISSING, CLIP, MISSING, REFUSE, UNKNOWN, Axis
 from sfumato.schema.taxonomy import ANY, HalvedNode, Node, check_labels, to_nested
 
@@ -55,7 +55,7 @@ class NumericAxis(Axis):
         where = f"column {self.name!r}"
         if self.off_schema not in ("", CLIP) and not (self.off_schema == AS_MISSING and self.nullable):
             expected = f"{REFUSE}, {CLIP} or {AS_MISSING} (with nullable = true)"
-            raise SchemaError(f"{where}: off_schema is {self.off_schema!r}; expected {expected}")
+            raise SchemaError(f"{where}: off_schema is {quote(self.off_schema)}; expected {expected}")
         if self.tree:
             check_labels(self.tree, where)
         if self.edges:

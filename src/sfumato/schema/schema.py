@@ -9,13 +9,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
-from sfumato.errors import SchemaError
+from sfumato.errors import SchemaError, quote
 from sfumato.files import read_text
 from sfumato.notebook import html_table
 from sfumato.schema.axis import Axis
 from sfumato.schema.column import MEASURED_ROLES, Column, parse_column, strings
 
 MAX_SENSITIVE_VALUES = 1_000
+MAX_ROWS_PER_PERSON = 1_000_000_000
 DEFAULT_MISSING = ("",)
 
 
@@ -32,7 +33,7 @@ class Schema:
     name: str = "table"
     missing: tuple[str, ...] = DEFAULT_MISSING
     person: str | None = None
-    """The identifier that tells whose a row is, where there are several."""
+    """The identifier that tells whose a row is; it must be named where there are several."""
     rows_per_person: int = 1
 
     def __post_init__(self) -> None:
@@ -44,15 +45,21 @@ class Schema:
             raise SchemaError(f'exactly one column must have role = "sensitive"; the schema has {found}')
         identifiers = [column.name for column in self.columns if column.role == "identifier"]
         if self.person is not None and identifiers and self.person not in identifiers:
-            raise SchemaError(f'person is {self.person!r}; expected a column with role = "identifier"')
-        if isinstance(self.rows_per_person, bool) or not isinstance(self.rows_per_person, int):
-            raise SchemaError(f"rows_per_person is {self.rows_per_person!r}; expected a whole number of at least 1")
-        if self.rows_per_person < 1:
-            raise SchemaError(f"rows_per_person is {self.rows_per_person}; expected a whole number of at least 1")
+            raise SchemaError(f'person is {quote(self.person)}; expected a column with role = "identifier"')
+        if self.person is None and len(identifiers) > 1:
+            shown = " and ".join(map(repr, identifiers[:3]))
+            raise SchemaError(
+                f"{shown} are identifiers; name the one that says whose a row is, such as person = {identifiers[0]!r}"
+            )
+        most = self.rows_per_person
+        if isinstance(most, bool) or not isinstance(most, int) or most < 1:
+            raise SchemaError(f"rows_per_person is {quote(most)}; expected a whole number of at least 1")
+        if most > MAX_ROWS_PER_PERSON:
+            raise SchemaError(f"rows_per_person is {quote(most)}; expected at most {MAX_ROWS_PER_PERSON:,}")
         if self.rows_per_person > 1 and self.person_column is None:
             raise SchemaError(
                 f"rows_per_person is {self.rows_per_person}, but nothing says whose a row is; give one column role = "
-                '"identifier", or name it with person'
+                '"identifier"'
             )
         if self.sensitive.positions < 2:
             raise SchemaError(f"the sensitive column {sensitive[0]!r} has one value; there is nothing to protect")
@@ -123,6 +130,9 @@ class Schema:
         if self.keep:
             names = ", ".join(self.keep)
             found.append(f"nobody knows the {names} of a person; these columns are published as they are")
+        if self.sensitive.harmless:
+            labels = ", ".join(self.sensitive.harmless)
+            found.append(f"it harms nobody if it is known that their {self.sensitive.name} is {labels}")
         return tuple(found)
 
     def spec(self) -> dict[str, Any]:
@@ -136,9 +146,10 @@ class Schema:
         }
 
     def public(self) -> Self:
-        """The schema of what is published: only the columns that appear in a release."""
+        """The schema of what is published: only the columns that appear in a release, where a missing value has a
+        spelling of its own."""
         published = tuple(column for column in self.columns if column.role not in ("identifier", "ignore"))
-        return replace(self, columns=published, person=self.person_column)
+        return replace(self, columns=published, person=self.person_column, missing=DEFAULT_MISSING)
 
     @classmethod
     def load(cls, path: Path | str) -> Self:
@@ -147,7 +158,7 @@ class Schema:
         text = read_text(path, "the schema file", SchemaError)
         try:
             return cls.parse(tomllib.loads(text), path.parent)
-        except (tomllib.TOMLDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:
             raise SchemaError(f"{path}: not valid TOML, {error}") from error
         except SchemaError as error:
             raise SchemaError(f"{path}: {error}") from error
@@ -160,21 +171,22 @@ class Schema:
         for key in spec:
             if key not in ("name", "missing", "person", "rows_per_person", "columns"):
                 raise SchemaError(
-                    f"{key!r} has no meaning here; expected name, missing, person, rows_per_person or [columns.NAME]"
+                    f"{quote(key)} has no meaning here; expected name, missing, person, rows_per_person or "
+                    "[columns.NAME]"
                 )
         columns = spec.get("columns")
         if not isinstance(columns, dict) or not columns:
             raise SchemaError("there are no [columns.NAME] entries")
         name, missing = spec.get("name", "table"), spec.get("missing", list(DEFAULT_MISSING))
         if not isinstance(name, str) or not name:
-            raise SchemaError(f"name is {name!r}; expected a word for this data set")
+            raise SchemaError(f"name is {quote(name)}; expected a word for this data set")
         missing = strings(missing, "missing")
         person = spec.get("person")
         if person is not None and (not isinstance(person, str) or not person):
-            raise SchemaError(f"person is {person!r}; expected the name of a column")
+            raise SchemaError(f"person is {quote(person)}; expected the name of a column")
         for column in columns:
             if column in ("", "*") or (column.startswith("^") and column.endswith("$")):
-                raise SchemaError(f"{column!r} cannot be the name of a column; rename it")
+                raise SchemaError(f"{quote(column)} cannot be the name of a column; rename it")
         parsed = tuple(parse_column(column, column_spec, folder or Path()) for column, column_spec in columns.items())
         rows_per_person = spec.get("rows_per_person", 1)
         return cls(columns=parsed, name=name, missing=missing, person=person, rows_per_person=rows_per_person)

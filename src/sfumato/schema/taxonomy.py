@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from sfumato.errors import SchemaError
+from sfumato.errors import SchemaError, quote
 
 ANY = "*"
 
@@ -76,10 +76,10 @@ def _nodes_below(tree: object, start: int, where: str) -> tuple[Node, ...]:
     if isinstance(tree, list | tuple):
         for leaf in tree:
             if isinstance(leaf, dict | list | tuple | bool) or leaf is None:
-                raise SchemaError(f"{where}: the taxonomy holds {leaf!r} where a label was expected")
+                raise SchemaError(f"{where}: the taxonomy holds {quote(leaf)} where a label was expected")
         return flat_tree([as_label(leaf) for leaf in tree], start).below
     if not isinstance(tree, dict):
-        raise SchemaError(f"{where}: the taxonomy holds {tree!r} where a list or a table was expected")
+        raise SchemaError(f"{where}: the taxonomy holds {quote(tree)} where a list or a table was expected")
     nodes = []
     for label, subtree in tree.items():
         below = _nodes_below(subtree, start, where)
@@ -100,6 +100,24 @@ def leaves(root: Node) -> list[Node]:
     return [node for node in root.walk() if node.is_leaf]
 
 
+def cut_below(root: Node, height: int, start: int = 0) -> Node:
+    """The tree in which every node of at most this height is a leaf, numbered from `start`."""
+    if root.height <= height:
+        return Node(root.label, start, start)
+    below: list[Node] = []
+    for child in root.children:
+        below.append(cut_below(child, height, below[-1].hi + 1 if below else start))
+    return Node(root.label, start, below[-1].hi, tuple(below))
+
+
+def leaf_above(finer: Node, tree: Node) -> list[int]:
+    """For every leaf of a tree, the leaf that it became where the tree was cut."""
+    if tree.is_leaf:
+        return [tree.lo] * (finer.hi - finer.lo + 1)
+    pairs = zip(finer.children, tree.children, strict=True)
+    return [leaf for child, cut in pairs for leaf in leaf_above(child, cut)]
+
+
 def check_labels(root: Node, where: str) -> dict[str, tuple[int, int]]:
     """The interval of every label; refuses a label that stands for two different sets of leaves."""
     intervals: dict[str, tuple[int, int]] = {}
@@ -107,7 +125,7 @@ def check_labels(root: Node, where: str) -> dict[str, tuple[int, int]]:
         interval = intervals.setdefault(node.label, (node.lo, node.hi))
         if interval != (node.lo, node.hi):
             raise SchemaError(
-                f"{where}: the label {node.label!r} stands for two different sets of values in the taxonomy"
+                f"{where}: the label {quote(node.label)} stands for two different sets of values in the taxonomy"
             )
     return intervals
 

@@ -11,6 +11,8 @@ from datetime import UTC, datetime
 from typing import Any, Self
 
 from sfumato.measures.measurement import Direction, Family, Mark, Measure, Verdict
+from sfumato.trials.preview import Cells, Preview
+from sfumato.trials.rehearsal import Rehearsal
 from sfumato.trials.repetition import Interval
 from sfumato.version import __version__
 
@@ -58,14 +60,18 @@ class TableEntry:
 
 @dataclass(frozen=True, kw_only=True)
 class PilotEntry:
-    """What the synthetic table cost that was tried in place of the real one, and what it cannot tell."""
+    """What the synthetic table cost that was tried in place of the real one, what it cannot tell, and how far pilots of
+    sample data were from the truth."""
 
     epsilon: float
     limits: Sequence[str]
+    rehearsal: Rehearsal
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrialEntry:
+    """A release that was tried; one that is not `eligible` is never recommended, whatever its measures."""
+
     id: str
     method: str
     label: str
@@ -77,22 +83,86 @@ class TrialEntry:
     measures: Values
     intervals: Intervals
     seconds: float | None
+    eligible: bool = True
+    command: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FloorEntry:
+    """What may at most be disclosed to an audience, as a value of `measure` and in words."""
+
+    audience: str
+    measure: str
+    most: float
+    sentence: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class UseEntry:
+    """The measure of usefulness, and the value up to which a release is of use; `None` if any is."""
+
+    measure: str
+    enough: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CandidateEntry:
+    """A release to consider, its risk and use at worst, and what the next one would gain and cost."""
+
+    role: str
+    trial: str
+    label: str
+    risk: float
+    use: float
+    sentence: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnEntry:
+    """What leaving a quasi-identifier out, or coarsening it, would give."""
+
+    column: str
+    action: str
+    sentence: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdviceEntry:
+    """The edits of the schema after which a release is fit, and what else was tried."""
+
+    sentence: str
+    edits: Sequence[str]
+    toml: str
+    columns: Sequence[ColumnEntry]
+    more: Sequence[str]
 
 
 @dataclass(frozen=True, kw_only=True)
 class RecommendationEntry:
-    trial: str
+    """What is recommended and why; without a trial, `status` says that nothing is, and `advice` what would help."""
+
+    status: str = "recommended"
+    trial: str | None
+    claim: str | None
     rule: str
     constraints: Mapping[str, float]
     why: Sequence[str]
     recipient: Sequence[str]
     adversary: Sequence[str]
     figures: Sequence[Verdict]
+    floor: FloorEntry | None = None
+    use: UseEntry | None = None
+    candidates: Sequence[CandidateEntry] = ()
+    advice: AdviceEntry | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class FrontierDocument(Document):
-    """Everything measured; `efficient` has the efficient trials for every pair `privacy|utility` of measures."""
+    """Everything measured; `efficient` has, for every pair `privacy|utility` of measures, the trials that none beats of
+    the eligible ones and the end points.
+
+    `previews` show the candidates, and `sample` rows of the table that they were tried on.
+    """
 
     table: TableEntry
     pilot: PilotEntry | None = None
@@ -102,6 +172,8 @@ class FrontierDocument(Document):
     refused: Sequence[Mapping[str, str | None]]
     efficient: Mapping[str, Sequence[str]]
     recommendation: RecommendationEntry | None
+    previews: Sequence[Preview] = ()
+    sample: Cells = ()
 
 
 def finite(values: Mapping[str, float], found: Intervals, about: Mapping[str, Measure]) -> tuple[Values, Intervals]:

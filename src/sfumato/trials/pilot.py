@@ -6,13 +6,18 @@ All that is computed from it alone (trials, attacks, workloads, the report, the 
 costs nothing more. The chosen setting is then published on the real rows at ε − ε₁. Both together compose, the second
 chosen after seeing the first, to ε (adaptive sequential composition).
 
-A pilot is bought once for a table: it is kept as a release folder beside the trials, and the ledger knows it by the
-name in its `release.json` and by a keyed digest of the rows it was made from. It is made by PrivBayes, whatever the
-table: of the private methods it keeps most of the relations by which settings differ, on any number of columns.
+A pilot is bought once for a table: it is kept as a release folder beside the trials, or with the table as long as that
+is in memory, and the ledger knows it by the name in its `release.json` and by a keyed digest of the rows it was made
+from. It is made by PrivBayes, whatever the table: of the private methods it keeps most of the relations by which
+settings differ, on any number of columns. Its ε is somebody's choice all the same: where measures of the rows were seen
+before, its claim is conditional, and so is that of what is chosen on it.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property, partial
+from math import sqrt
 from pathlib import Path
 
 import numpy as np
@@ -20,15 +25,17 @@ import numpy as np
 from sfumato.data import Table
 from sfumato.errors import ParameterError
 from sfumato.methods import PrivBayes
-from sfumato.privacy.claims import Choice, Differential
+from sfumato.privacy.claims import Choice, Claim, Conditional, PureDP
 from sfumato.privacy.ledger import Ledger
 from sfumato.privacy.loss import exact
-from sfumato.publish.publication import draw, publication_of
+from sfumato.publish.publication import HIDING, draw, publication_of, refuse_unpaid
 from sfumato.release import Release
 
 SHARE = 0.15
 """Of ε, what a pilot costs unless told otherwise."""
 FOLDER = "pilot"
+SIGNIFICANT, SPELLED = 6, 15
+"""Digits of a pilot's ε, and those that any number keeps: sums of numbers with no finer digits are exact."""
 PILOT_LIMITS = (
     "Rare groups: what few people share is hidden by the pilot's own noise, so how a release treats them shows only "
     "on the rows themselves.",
@@ -36,6 +43,8 @@ PILOT_LIMITS = (
     "Fine detail: methods that model a table as the pilot's own method does look a little better than they are.",
 )
 """What a pilot cannot tell."""
+DROWNED = 0.02
+"""Noise of this share of the rows in each count of a pilot hides how two columns go together."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -45,37 +54,56 @@ class Pilot:
     release: Release
 
     def __post_init__(self) -> None:
-        if not isinstance(self.release.claim, Differential) or self.release.provenance.id is None:
-            raise ParameterError("a pilot is a differentially private release that was charged to a ledger")
+        claim = self._promise
+        hides = type(claim) is PureDP and claim.neighbours == HIDING and claim.choice is None
+        if not hides or self.release.provenance.id is None:
+            raise ParameterError(
+                "a pilot is a release that was charged to a ledger and hides who is in the table under pure "
+                f"differential privacy; this one promises: {self.release.claim.sentence()}"
+            )
+
+    @property
+    def _promise(self) -> Claim:
+        claim = self.release.claim
+        return claim.given if isinstance(claim, Conditional) else claim
+
+    @property
+    def looked(self) -> str | None:
+        """What showed measures of the rows before its ε was chosen, if anything did."""
+        return self.release.claim.looked if isinstance(self.release.claim, Conditional) else None
 
     @property
     def choice(self) -> Choice:
         """What choosing on it adds to a claim."""
-        claim, name = self.release.claim, self.release.provenance.id
-        assert isinstance(claim, Differential)
+        claim, name = self._promise, self.release.provenance.id
+        assert isinstance(claim, PureDP)
         assert name
         return Choice(epsilon=claim.epsilon, pilot=name)
 
     @cached_property
     def table(self) -> Table:
         """Its rows, to be tried and measured like any table."""
-        counts = self.release.histograms.round().astype(np.int64)
-        if not counts.any():
-            raise ParameterError("the pilot has no rows: so small an epsilon tells nothing about so few people")
-        points = np.where(self.release.boxes.missing, -1, self.release.boxes.lo).astype(np.int32)
-        order = np.lexsort(points.T[::-1])
-        point, value = np.nonzero(counts[order])
-        return Table(
-            schema=self.release.schema,
-            points=np.ascontiguousarray(points[order]),
-            cell_point=point,
-            cell_value=value.astype(np.int32),
-            cell_weight=counts[order][point, value],
+        return made_up_table(self.release)
+
+    @property
+    def caution(self) -> str | None:
+        """That so small an ε tells little about so few people, where it does; all of it is public."""
+        noise = sqrt(2) * len(self.release.schema.axes) / self.choice.epsilon
+        if noise <= DROWNED * self.table.n:
+            return None
+        return (
+            f"So few people for so small an ε: a count behind the pilot is off by about {noise:,.0f}, and the pilot "
+            f"has {self.table.n:,} rows. Its figures, and the choice that rests on them, may be little but noise."
         )
+
+    @property
+    def limits(self) -> tuple[str, ...]:
+        """What it cannot tell."""
+        return (*filter(None, [self.caution]), *PILOT_LIMITS)
 
     def rest(self, epsilon: float) -> float:
         """What is left of ε for the release itself."""
-        left = exact(epsilon) - exact(self.choice.epsilon)
+        left = _left(exact(epsilon), exact(self.choice.epsilon))
         if left <= 0:
             raise ParameterError(
                 f"epsilon is {epsilon:g}, but the pilot alone cost {self.choice.epsilon:g}; give a larger epsilon"
@@ -83,28 +111,122 @@ class Pilot:
         return float(left)
 
 
-def find_pilot(table: Table, epsilon: float, *, folder: Path | None, ledger: Ledger, share: float, anew: bool) -> Pilot:
-    """The pilot of a table: the one in the folder if it was bought for the same rows, else a new one."""
+def made_up_table(release: Release) -> Table:
+    """The rows of a synthetic release as a table."""
+    counts = release.histograms.round().astype(np.int64)
+    if not counts.any():
+        raise ParameterError("the pilot has no rows: so small an epsilon tells nothing about so few people")
+    points = np.where(release.boxes.missing, -1, release.boxes.lo).astype(np.int32)
+    order = np.lexsort(points.T[::-1])
+    point, value = np.nonzero(counts[order])
+    return Table(
+        schema=release.schema,
+        points=np.ascontiguousarray(points[order]),
+        cell_point=point,
+        cell_value=value.astype(np.int32),
+        cell_weight=counts[order][point, value],
+        synthetic=True,
+    )
+
+
+def split_off(epsilon: float, share: float) -> float:
+    """The share of ε that a pilot costs, in few digits: what is left, and the sum of both, are spelled exactly."""
+    whole, part = exact(epsilon), exact(share, "the pilot's share")
+    if part >= 1:
+        raise ParameterError(f"the pilot's share is {float(part):g}; expected a number above 0 and below 1")
+    asked = whole * part
+    found = _round_down(asked, max(_digit(asked, SIGNIFICANT), _digit(whole, SPELLED)))
+    if not found or _left(whole, found) <= 0:
+        raise ParameterError(f"the pilot's share is {float(part):g}; it leaves nothing for the pilot or the release")
+    return float(found)
+
+
+def _left(whole: Fraction, spent: Fraction) -> Fraction:
+    """What is left of ε, rounded down to digits that it is spelled with."""
+    return _round_down(whole - spent, _digit(whole, SPELLED))
+
+
+def _digit(number: Fraction, digits: int) -> Fraction:
+    """The worth of the last of so many digits of a number above 0."""
+    first = (Decimal(number.numerator) / Decimal(number.denominator)).adjusted()
+    return Fraction(10) ** (first + 1 - digits)
+
+
+def _round_down(number: Fraction, step: Fraction) -> Fraction:
+    return number // step * step
+
+
+def find_pilot(
+    table: Table,
+    epsilon: float,
+    *,
+    folder: Path | None,
+    ledger: Ledger,
+    share: float,
+    anew: bool,
+    beforehand: bool = False,
+) -> Pilot:
+    """The pilot of a table: the one in the folder if it was bought for the same rows, else a new one.
+
+    Without a folder, it is the one that was bought for this table in memory and charged to the same ledger. If measures
+    of the rows were seen before, it says so, unless its ε was chosen `beforehand`.
+    """
     if table.schema.from_data:
         names = ", ".join(table.schema.from_data)
         raise ParameterError(
             f"the bounds or values of {names} were read off the rows, so that no pilot would promise anything; if they "
             "are public knowledge, delete from_data in the schema"
         )
-    part = exact(share, "the pilot's share")
-    if part >= 1:
-        raise ParameterError(f"the pilot's share is {float(part):g}; expected a number above 0 and below 1")
+    method = PrivBayes(epsilon=split_off(epsilon, share))
     kept = folder / FOLDER if folder else None
-    if kept and kept.exists() and not anew:
-        pilot = Pilot(release=Release.load(kept))
-        if not ledger.charged(pilot.choice.pilot, table.schema.name, table.digest):
-            raise ParameterError(
-                f"{kept}: this pilot was bought for other rows, or is not in the ledger {ledger.path}; choose another "
-                "folder, or have a new pilot bought"
-            )
-        return pilot
-    method = PrivBayes(epsilon=float(exact(epsilon) * part))
-    with publication_of(method, table, kept or "", ledger=ledger, replace_release=anew, beforehand=True) as publication:
+    buy = partial(_buy_pilot, table, method, kept, ledger, replace=anew and kept is not None, beforehand=beforehand)
+    if kept is None:
+        found: Pilot = table.remember(("pilot", ledger.path), buy, anew=anew)
+    elif anew or not kept.exists():
+        found = buy()
+    else:
+        found = load_pilot(kept, table, ledger)
+    if beforehand:
+        refuse_looked(found)
+    return found
+
+
+def load_pilot(folder: Path, table: Table, ledger: Ledger) -> Pilot:
+    """The pilot in a folder, which was bought for the same rows of the same people and charged to the same ledger.
+
+    What it says of a look at the rows, the table remembers, whether or not the ledger knows of that look.
+    """
+    pilot, other = Pilot(release=Release.load(folder)), "choose another folder, or have a new pilot bought"
+    mine, theirs = table.schema, pilot.release.schema
+    if (mine.person_column, mine.rows_per_person) != (theirs.person_column, theirs.rows_per_person):
+        raise ParameterError(f"{folder}: this pilot counts people by another column, or other numbers of rows; {other}")
+    if mine.refusing != theirs.refusing:
+        raise ParameterError(f"{folder}: the schema of this pilot refuses values in other columns; {other}")
+    try:
+        refuse_unpaid(pilot.choice, mine.name, table.digest, ledger)
+    except ParameterError as error:
+        raise ParameterError(f"{folder}: {error}; {other}") from error
+    if pilot.looked:
+        table.note_look(pilot.looked)
+    return pilot
+
+
+def refuse_looked(pilot: Pilot) -> None:
+    """Refuse to say of what is chosen on a pilot what the pilot does not say of itself."""
+    if pilot.looked:
+        raise ParameterError(
+            f"{pilot.looked} showed measures of the rows before this pilot was bought, and nobody said that its "
+            "epsilon was chosen beforehand; have a new pilot bought if it was"
+        )
+
+
+def _buy_pilot(
+    table: Table, method: PrivBayes, kept: Path | None, ledger: Ledger, *, replace: bool, beforehand: bool
+) -> Pilot:
+    publication = publication_of(
+        method, table, kept or "", ledger=ledger, replace_release=replace, beforehand=beforehand
+    )
+    with publication:
         release = draw(publication, method, table)
         if kept:
             publication.write(release)

@@ -13,8 +13,13 @@ Interval = tuple[float, float]
 
 
 def summarize(runs: Sequence[Mapping[str, Measurement]]) -> tuple[dict[str, float], dict[str, Interval]]:
+    """The mean of every measure over measured runs, and intervals."""
+    return summarize_values([{name: found.value for name, found in run.items()} for run in runs])
+
+
+def summarize_values(runs: Sequence[Mapping[str, float]]) -> tuple[dict[str, float], dict[str, Interval]]:
     """The mean of every measure over the runs and, where there are several, an interval for it."""
-    values = {name: [run[name].value for run in runs] for name in runs[0]}
+    values = {name: [run[name] for run in runs] for name in runs[0] if all(name in run for run in runs)}
     means = {name: float(np.mean(several)) for name, several in values.items()}
     return means, {name: student_interval(several) for name, several in values.items()} if len(runs) > 1 else {}
 

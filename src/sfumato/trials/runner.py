@@ -1,86 +1,80 @@
-"""Running many trials in parallel processes; each is handed back as it ends."""
+"""Running many trials in parallel processes; each is handed back as it ends.
 
-import os
+Processes stay until all is tried, since each remembers what measures find out about the table itself.
+"""
+
 import pickle
-import signal
-import sys
-import threading
-import time
-import warnings
 from collections.abc import Generator, Sequence
-from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor, as_completed
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-
-from loky import ProcessPoolExecutor
+from typing import Self
 
 from sfumato.data import Table
-from sfumato.errors import SfumatoError
 from sfumato.methods import Method
-from sfumato.trials.trial import Trial, run_trial
+from sfumato.trials.processes import Processes
+from sfumato.trials.purpose import COUNTS, Purpose
+from sfumato.trials.trial import SEEDS, Trial, run_trial
 
 WORTH_PROCESSES = 20_000
 """Rows times settings below which one process is done before others have started."""
-ONE_THREAD = dict.fromkeys(("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 
 _table: Table
 """What a worker process tries settings on."""
 
 
-def run_trials(table: Table, methods: Sequence[Method], workers: int) -> Generator[Trial]:
-    """Try every setting, in `workers` processes if more than one, in the order in which they end."""
-    waiting = list(methods)
-    while waiting and (workers <= 1 or len(waiting) == 1 or table.n * len(waiting) < WORTH_PROCESSES):
-        yield run_trial(table, waiting.pop(0))
-    if waiting:
-        yield from _run_in_processes(table, waiting, min(workers, len(waiting)))
+@dataclass
+class Crew:
+    """Up to so many processes that try settings on a table, started once there is enough to do."""
 
+    table: Table
+    workers: int
+    purpose: Purpose = COUNTS
+    _resources: ExitStack = field(default_factory=ExitStack)
+    _processes: Processes | None = None
 
-def _run_in_processes(table: Table, methods: Sequence[Method], workers: int) -> Generator[Trial]:
-    """Processes take settings in order, so those that a dead one may have been trying are the first ones lost."""
-    with TemporaryDirectory(prefix="sfumato-") as folder:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._processes = None
+        self._resources.close()
+
+    def run(self, methods: Sequence[Method], seeds: Sequence[int] = SEEDS) -> Generator[Trial]:
+        """Try every setting, in the order in which they end."""
+        waiting = list(methods)
+        while waiting and not self._uses_processes(len(waiting)):
+            yield run_trial(self.table, waiting.pop(0), seeds, self.purpose)
+        if waiting:
+            yield from self._run_in_processes(waiting, seeds)
+
+    def _uses_processes(self, count: int) -> bool:
+        worth = count > 1 and self.table.n * count >= WORTH_PROCESSES
+        return self.workers > 1 and (worth or self._processes is not None)
+
+    def _run_in_processes(self, methods: Sequence[Method], seeds: Sequence[int]) -> Generator[Trial]:
+        purpose = self.purpose
+
+        def work(method: Method) -> Trial:
+            return _run_in_worker(method, seeds, purpose)
+
+        self._processes = self._processes or self._start()
+        yield from self._processes.run(work, methods, label=lambda method: method.label)
+
+    def _start(self) -> Processes:
+        folder = self._resources.enter_context(TemporaryDirectory(prefix="sfumato-"))
         # A file, because loky waits for each process to have read its arguments before it starts the next.
         path = Path(folder) / "table.pickle"
-        path.write_bytes(pickle.dumps(table.without_rows()))
-        executor = ProcessPoolExecutor(workers, initializer=_start_worker, initargs=(path, os.getpid()), env=ONE_THREAD)
-        try:
-            with ThreadPoolExecutor(1) as starter:
-                # Interrupts reach the main thread alone; halfway through a start they would leave processes behind.
-                trials = starter.submit(_submit, executor, methods).result()
-            for trial in as_completed(trials):
-                if not isinstance(trial.exception(), BrokenExecutor):
-                    yield trial.result()
-            lost = [method for trial, method in trials.items() if trial.exception()]
-        except BrokenExecutor:
-            lost = list(methods)
-        finally:
-            with warnings.catch_warnings():
-                # Without pgrep, loky warns that it ends the workers alone; they have no processes of their own.
-                warnings.simplefilter("ignore")
-                executor.shutdown(kill_workers=True)
-    if lost:
-        tried = " or ".join(method.label for method in lost[:workers])
-        raise SfumatoError(f"the process that tried {tried} ended unexpectedly")
+        path.write_bytes(pickle.dumps(self.table.without_rows()))
+        return self._resources.enter_context(Processes(self.workers, partial(_start_worker, path)))
 
 
-def _submit(executor: Executor, methods: Sequence[Method]) -> dict[Future[Trial], Method]:
-    return {executor.submit(_run_in_worker, method): method for method in methods}
-
-
-def _start_worker(path: Path, parent: int) -> None:
-    """Read the table; leave interrupts to the parent, and its standard output too. End when the parent is killed."""
+def _start_worker(path: Path) -> None:
     global _table
-    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    sys.stdout = sys.stderr
     _table = pickle.loads(path.read_bytes())
 
 
-def _end_with(parent: int) -> None:
-    while os.getppid() == parent:
-        time.sleep(1)
-    os._exit(1)
-
-
-def _run_in_worker(method: Method) -> Trial:
-    return run_trial(_table, method)
+def _run_in_worker(method: Method, seeds: Sequence[int], purpose: Purpose) -> Trial:
+    return run_trial(_table, method, seeds, purpose)

@@ -1,11 +1,11 @@
 """The file of finished trials: each is on disk the moment it ends, so an interrupt loses none."""
 
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from sfumato.errors import SfumatoError
+from sfumato.files import append_line
 from sfumato.measures.measure import MEASURES
 from sfumato.trials.trial import Trial
 from sfumato.version import __version__
@@ -19,6 +19,8 @@ class TrialStore:
 
     path: Path
     table: str
+    more: frozenset[str] = frozenset()
+    """Measures that the trials have beside the usual ones."""
 
     def load(self) -> list[Trial]:
         """The trials stored so far."""
@@ -29,16 +31,7 @@ class TrialStore:
 
     def add(self, trial: Trial) -> None:
         """Append a trial durably."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        line = json.dumps({"table": self.table, "version": __version__, "trial": trial.spec()})
-        with self.path.open("a+b") as file:
-            if file.tell():
-                file.seek(-1, os.SEEK_END)
-                # A line cut short by a crash stays as a line of its own.
-                line = line if file.read(1) == b"\n" else f"\n{line}"
-            file.write(f"{line}\n".encode())
-            file.flush()
-            os.fsync(file.fileno())
+        append_line(self.path, json.dumps({"table": self.table, "version": __version__, "trial": trial.spec()}))
 
     def _parse(self, line: str) -> Trial | None:
         try:
@@ -48,4 +41,5 @@ class TrialStore:
             trial = Trial.parse(entry["trial"])
         except (ValueError, KeyError, TypeError, AttributeError, SfumatoError):
             return None
-        return trial if trial.refused or REQUIRED <= set(trial.measures) <= set(MEASURES) else None
+        known = REQUIRED | self.more <= set(trial.measures) <= set(MEASURES) | self.more
+        return trial if trial.refused or known else None

@@ -16,6 +16,7 @@ from sfumato.methods import FullSuppression, Original
 from strategies import AxisCase, SchemaCase, TableCase, tables
 
 if TYPE_CHECKING:
+    from reference import Point
     from sfumato.release import Release
 
 
@@ -25,8 +26,14 @@ def check(case: ReleaseCase) -> None:
     matched = sum(person in certain_rows(case) for person in alone)
     assert found["unique_matches"] == matched
     assert found["unique_match_share"] == pytest.approx(matched / len(alone) if alone else 0.0)
-    single = sum(rows == 1 for rows in look_alikes(case).values())
-    assert found["singled_out"] == pytest.approx(single / max(float(case.rows), 1))
+    assert found["singled_out"] == pytest.approx(len(people_alone(case)) / len(case.case.people))
+
+
+def people_alone(case: ReleaseCase) -> set[Point]:
+    """The points of people who are the only ones in a set of points under which one row is published."""
+    points = [point for point, _ in case.case.people]
+    inside = [[point for point in points if point in held] for held, rows in look_alikes(case).items() if rows == 1]
+    return {people[0] for people in inside if len(people) == 1}
 
 
 @given(releases())
@@ -74,6 +81,22 @@ def test_values_taken_from_shared_buckets_are_noticed(monkeypatch: pytest.Monkey
     monkeypatch.setattr(unique_matches, "_exact_rows", every_value)
     with pytest.raises(AssertionError):
         check(buckets)
+
+
+def test_a_row_that_is_nobodys_or_several_peoples_singles_nobody_out(buckets: ReleaseCase) -> None:
+    """People at 0, 1, 2, 3 and twice at 4: of the rows at 0, at 4 and anywhere from 2 to 3, the first describes one."""
+    described = [(as_box((0,)), 0, 0), (as_box((4,)), 1, 0), (((2, 3, False),), 2, 1)]
+    release = made_of(buckets.case, described)
+    assert UniqueMatches().run(buckets.case.table, release.release)["singled_out"] == pytest.approx(1 / 6)
+    check(release)
+
+
+def test_every_lonely_row_taken_for_a_person_is_noticed(monkeypatch: pytest.MonkeyPatch, buckets: ReleaseCase) -> None:
+    release = made_of(buckets.case, [(as_box((4,)), 1, 0)])
+    check(release)
+    monkeypatch.setattr(unique_matches, "_people_alone", lambda table, release: (release.look_alikes == 1).sum())
+    with pytest.raises(AssertionError):
+        check(release)
 
 
 def test_a_wide_box_is_no_match_even_if_it_starts_at_the_point(buckets: ReleaseCase) -> None:

@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brute_force import ReleaseCase, in_region, large_populations, made_of, node_sets, region_of, releases, u_loss
+from sfumato.data import read
 from sfumato.errors import ParameterError
 from sfumato.measures.workloads import LargePopulations
+from sfumato.measures.workloads.large_populations import MAX_POPULATIONS
 from sfumato.methods import Original
 from sfumato.release import Boxes, Release
 from strategies import AxisCase, SchemaCase, TableCase, tables
@@ -22,9 +24,9 @@ if TYPE_CHECKING:
 SUPPORTS = st.sampled_from([0.05, 0.1, 0.2, 0.25, 0.5, 1.0])
 
 
-def found_populations(case: TableCase, support: float) -> dict[Any, list[int]]:
+def found_populations(case: TableCase, support: float, most: int = MAX_POPULATIONS) -> dict[Any, list[int]]:
     """The program's populations as sets of codes, with their histograms."""
-    regions, histograms = LargePopulations(support=support).populations(case.table)
+    regions, histograms = LargePopulations(support=support, most=most).populations(case.table)
     spans = [[tuple(regions.span(i, axis)) for axis in range(len(case.case.quasi))] for i in range(len(regions))]
     assert len({region_of(span) for span in spans}) == len(regions), "a population was found twice"
     return {region_of(span): counts.tolist() for span, counts in zip(spans, histograms, strict=True)}
@@ -48,6 +50,35 @@ def test_populations_and_loss_are_those_of_the_definition(case: ReleaseCase, sup
 def test_the_original_loses_nothing(case: TableCase, support: float) -> None:
     found = LargePopulations(support=support).run(case.table, Original().publish(case.table))
     assert found["u_loss"] == pytest.approx(0, abs=1e-12)
+
+
+@given(tables(most_rows=12, most_quasi=3, most=5), st.integers(1, 6))
+def test_no_more_than_the_largest_populations_are_looked_at(case: TableCase, most: int) -> None:
+    """Each is a large one, with its rows, and nothing larger is left out."""
+    every = {region: len(values) for region, values in large_populations(case, 0.2).items()}
+    found = found_populations(case, 0.2, most)
+    assert {region: sum(counts) for region, counts in found.items()}.items() <= every.items()
+    assert sorted(map(sum, found.values())) == sorted(every.values())[max(len(every) - most, 0) :]
+
+
+def test_the_choice_among_populations_of_one_size_is_always_the_same() -> None:
+    """Six values of one row each, and room for four of them beside the halves and pairs."""
+    rows = [(code, code % 2) for code in range(6)]
+    chosen = found_populations(numbers(rows), 0.01, 8)
+    assert chosen == found_populations(numbers(rows[::-1]), 0.01, 8)
+    assert [sorted(codes) for (codes,) in chosen if len(codes) == 1] == [[0], [1], [2], [3]]
+
+
+def test_a_table_with_many_quasi_identifiers_is_done_soon() -> None:
+    """30 columns of two values have 3³⁰ − 1 conjunctions; a search through the large ones would not end."""
+    columns = {f"x{i}": {"role": "quasi", "kind": "categorical", "values": ["a", "b"]} for i in range(30)}
+    columns["s"] = {"role": "sensitive", "kind": "categorical", "values": ["y", "n"]}
+    generator = np.random.default_rng(1)
+    frame = {name: np.where(generator.random(400) < 0.2, "a", "b") for name in columns if name != "s"}
+    table = read({**frame, "s": np.where(generator.random(400) < 0.5, "y", "n")}, {"columns": columns})
+    regions, histograms = LargePopulations().populations(table)
+    assert len(regions) == MAX_POPULATIONS
+    assert histograms.sum(axis=1).min() > 0.5 * table.n
 
 
 def test_nodes_of_a_ragged_taxonomy_and_the_missing_value() -> None:

@@ -17,7 +17,7 @@ from sfumato.errors import ParameterError, ReleaseError
 from sfumato.measures.attacks import UniqueMatches
 from sfumato.measures.measure import measure
 from sfumato.mechanisms.noise import SimulatedSource
-from sfumato.methods import FullSuppression, LocalNoise, Original
+from sfumato.methods import LocalNoise, Original
 from sfumato.privacy.claims import LocalDP, NoGuarantee, parse_claim
 from sfumato.privacy.ledger import Ledger
 from sfumato.publish.publication import publish_to
@@ -65,8 +65,8 @@ def test_epsilon_is_spread_over_the_axis() -> None:
     assert release.channel is not None
     assert release.channel.exact_epsilon == Fraction(1, 2)
     assert release.claim == LocalDP(epsilon=4.5, per_step=0.5, assumptions=release.claim.assumptions)
-    assert "e^4.5" in release.claim.sentence()
-    assert "e^(0.5 d)" in release.claim.sentence()
+    assert "90.1 (4.5-local" in release.claim.sentence()
+    assert "values a step apart, by a factor of at most 1.65" in release.claim.sentence()
     assert parse_claim(release.claim.spec()) == release.claim
 
 
@@ -116,8 +116,8 @@ def test_less_noise_helps_recipients_and_adversaries_alike() -> None:
     for name, rising in (("query_error", False), ("u_loss", False), ("p_loss", True)):
         values = [measured[name].value for measured in found]
         assert values == sorted(values, reverse=not rising), (name, values)
-    original, suppressed = (measure(TABLE, method.publish(TABLE)) for method in (Original(), FullSuppression()))
-    assert found[-1]["query_error"].value < 0.05 < suppressed["query_error"].value
+    original = measure(TABLE, Original().publish(TABLE))
+    assert found[-1]["query_error"].value < 0.05 < found[0]["query_error"].value
     assert found[-1]["p_loss"].value == pytest.approx(original["p_loss"].value, abs=0.01)
 
 
@@ -183,7 +183,8 @@ def test_a_claim_that_the_channel_does_not_keep_is_found(
     tmp_path: Path, changed: Callable[[dict[str, Any]], Any], sentence: str
 ) -> None:
     method = LocalNoise(epsilon=9.0, mechanism="geometric")
-    _, folder = publish_to(method, TABLE, tmp_path / "r", ledger=Ledger(tmp_path / "ledger.json"))
+    ledger = Ledger(tmp_path / "ledger.json")
+    _, folder = publish_to(method, TABLE, tmp_path / "r", ledger=ledger, beforehand=True)
     assert Release.load(folder).violations() == []
     spec = json.loads((folder / "release.json").read_text(encoding="utf-8"))
     changed(spec)
@@ -204,8 +205,8 @@ def test_people_stay_real_whatever_is_promised(tmp_path: Path) -> None:
     assert [UniqueMatches().run(table_of(3), one)["singled_out"] for one in (release, loaded)] == [1 / 3, 1 / 3]
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 0.3])
-def test_a_common_value_is_found_again_however_slow_updates_are(epsilon: float) -> None:
+@pytest.mark.parametrize(("epsilon", "off"), [(0.1, 0.5), (0.3, 0.3)])
+def test_a_common_value_is_found_again_however_slow_updates_are(epsilon: float, off: float) -> None:
     """Plain updates stopped after 300 steps would answer a tenth of the truth."""
     values = np.where(np.arange(200_000) % 4 < 3, 0, np.arange(200_000) % 15 + 1)
     columns = {
@@ -215,4 +216,4 @@ def test_a_common_value_is_found_again_however_slow_updates_are(epsilon: float) 
     frame = pl.DataFrame({"group": np.zeros(200_000, dtype=int), "visits": values})
     table = read(frame, Schema.parse({"name": "visits", "columns": columns}))
     release = LocalNoise(epsilon=epsilon).publish(table, SimulatedSource(2))
-    assert release.query("visits = 0") == pytest.approx((values == 0).sum(), rel=0.3)
+    assert release.query("visits = 0") == pytest.approx((values == 0).sum(), rel=off)

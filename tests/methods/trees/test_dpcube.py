@@ -160,7 +160,8 @@ def test_a_domain_too_large_to_list_keeps_its_full_cells() -> None:
     check_boxes(table, release)
     found = release.posteriors(table.points)
     assert found.argmax(axis=1).tolist() == table.histograms.argmax(axis=1).tolist()
-    assert release.rows == pytest.approx(table.n, abs=300)
+    rows = [DPCube(epsilon=1).publish(table, SimulatedSource(seed)).rows for seed in range(1, 11)]
+    assert np.mean(rows) == pytest.approx(table.n, abs=300)
 
 
 def test_larger_domains_get_fewer_steps() -> None:
@@ -233,7 +234,7 @@ def test_settings_are_named_and_checked() -> None:
 
 
 def test_adult_figure(data_folder: Path) -> None:
-    """Median half-domain error at ε = 1: 19% here over ten seeds."""
+    """Median half-domain error at ε = 1: 4.5% here over ten seeds."""
     columns: dict[str, dict[str, object]] = {
         name: {"role": "quasi", "kind": "categorical", "hierarchy": f"hierarchies/{name}.csv"}
         for name in ("workclass", "education", "sex", "income")
@@ -246,4 +247,4 @@ def test_adult_figure(data_folder: Path) -> None:
         HalfDomainCounts().run(table, DPCube(epsilon=1).publish(table, SimulatedSource(seed)))["query_error"]
         for seed in range(3)
     ]
-    assert np.mean(errors) < 0.23
+    assert np.mean(errors) < 0.06

@@ -61,15 +61,23 @@ class BeliefShift(Attack):
     """Look up everyone's class and compare its distribution with the overall one."""
 
     measures: ClassVar[tuple[Measure, ...]] = (
-        Measure("p_loss", "Worst-case belief shift", "privacy", "lower", "nats", highest=math.log(2)).describe(
+        Measure(
+            "p_loss",
+            "Worst-case belief shift",
+            "privacy",
+            "lower",
+            "of at most 0.693",
+            highest=math.log(2),
+            graded_under_noise=False,
+        ).describe(
             "How far the release moves what can be believed about the sensitive value of the worst-off "
             "person, away from what is true of everybody (Jensen-Shannon divergence).",
             judge=_judge_shift,
             scale=_scale_of_shift,
         ),
-        Measure("mean_p_loss", "Average belief shift", "privacy", "lower", "nats", highest=math.log(2)).describe(
-            "The same belief shift, averaged over all people."
-        ),
+        Measure(
+            "mean_p_loss", "Average belief shift", "privacy", "lower", "of at most 0.693", highest=math.log(2)
+        ).describe("The same belief shift, averaged over all people."),
         Measure("p_loss_emd", "Worst-case belief shift (EMD)", "privacy", "lower", "share").describe(
             "The share of probability that the release moves between sensitive values for the worst-off "
             "person (earth mover's distance, all values equally far apart)."

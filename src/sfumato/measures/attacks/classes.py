@@ -31,7 +31,7 @@ class RealizedClasses(Attack):
         Measure("realized_l", "Realized l", "privacy", "higher", "values", lowest=1.0).describe(
             "One over the share of the commonest sensitive value in the most uniform class."
         ),
-        Measure("realized_t", "Realized t", "privacy", "lower", "share").describe(
+        Measure("realized_t", "Realized t", "privacy", "lower", "distance", highest=1.0).describe(
             "How far the sensitive attribute in the most unusual class is from the published whole (earth "
             "mover's distance, all values equally far apart)."
         ),

@@ -61,7 +61,7 @@ class NaiveBayes(Attack):
         return {
             "breach": accuracy / float(table.overall.max() / table.n) - 1,
             "empirical_privacy": 1 - accuracy,
-            "confident_guesses": _accuracy_of_surest(beliefs.max(axis=1), right, table.weights, self.confident),
+            "confident_guesses": accuracy_of_surest(beliefs.max(axis=1), right, table.weights, self.confident),
         }
 
     def beliefs(self, release: Release, points: NDArray[np.int32]) -> NDArray[np.float64]:
@@ -98,7 +98,7 @@ def axis_margin(release: Release, axis: int, codes: NDArray[np.int32]) -> NDArra
     return release.estimated(margin)
 
 
-def _accuracy_of_surest(
+def accuracy_of_surest(
     confidence: NDArray[np.float64], right: NDArray[np.int64], weights: NDArray[np.int64], share: float
 ) -> float:
     """The accuracy among the surest `share` of people; equally sure people count in proportion."""

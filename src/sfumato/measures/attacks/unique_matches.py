@@ -1,4 +1,4 @@
-"""Unique people: rows unique in the original that stand in the release unchanged, and rows alone in their box."""
+"""Unique people: rows unique in the original that the release states unchanged, and people alone in a lonely box."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from sfumato.data import Table
 from sfumato.data.keys import pack
+from sfumato.measures.attacks.lines import keys_of
 from sfumato.measures.base import Attack
 from sfumato.measures.measurement import Measure
 from sfumato.release import Release
@@ -30,8 +31,8 @@ class UniqueMatches(Attack):
             "share of unique people",
         ).describe("The same, as a share of all people with a combination of values that nobody else has."),
         Measure("singled_out", "People singled out", "privacy", "lower", "share of people").describe(
-            "The share of people whose published quasi-identifiers describe a single row, so that their "
-            "presence in the table shows. Rows of a noisy release describe nobody."
+            "The share of people whom a single published row describes, and who are the only ones in the table with "
+            "such quasi-identifiers, so that their presence in it shows. Rows of a noisy release describe nobody."
         ),
     )
 
@@ -46,8 +47,22 @@ class UniqueMatches(Attack):
         return {
             "unique_matches": float(matched),
             "unique_match_share": matched / len(points) if len(points) else 0.0,
-            "singled_out": float((release.look_alikes == 1).sum() / max(release.rows, 1)) if people else 0.0,
+            "singled_out": _people_alone(table, release) / table.n if people else 0.0,
         }
+
+
+def _people_alone(table: Table, release: Release) -> int:
+    """People whom a box of a single row describes, and nobody else of the table.
+
+    A row alone describes nobody: a generator's rows are all different and need not be anyone's.
+    """
+    from sfumato.release.kernels import holding_pairs
+
+    _, first, same = np.unique(keys_of(*release.boxes.arrays), return_index=True, return_inverse=True)
+    single = release.boxes[first[np.bincount(same.reshape(-1), release.weights) == 1]]
+    point, box = holding_pairs(table.points, single.arrays)
+    alone = np.bincount(box, table.weights[point], len(single)) == 1
+    return len(np.unique(point[alone[box]]))
 
 
 def _exact_rows(release: Release) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sfumato.privacy.distances import Floats
 from sfumato.release import Boxes
 from sfumato.schema import MISSING, Axis
+from sfumato.streams import stream
 
 Codes = NDArray[np.int64]
 
@@ -43,7 +44,7 @@ def points_inside(boxes: Boxes, draws: Codes, seed: int) -> tuple[NDArray[np.int
 
     On every axis the draws of a box are spread evenly: of d draws, one falls into each d-th part of its positions.
     """
-    generator = np.random.default_rng(seed)
+    generator = stream("points in boxes", seed)
     owner = np.repeat(np.arange(len(boxes)), draws)
     turn = np.arange(len(owner)) - np.repeat(np.cumsum(draws) - draws, draws)
     points = np.empty((len(owner), boxes.lo.shape[1]), dtype=np.int32)

@@ -13,6 +13,7 @@ from sfumato.errors import ParameterError
 from sfumato.measures.workloads.learning import Accuracies, Learning
 from sfumato.mechanisms.noise import SimulatedSource
 from sfumato.methods import Method
+from sfumato.streams import stream
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +75,7 @@ def hold_out(table: Table, share: float = 1 / 3, seed: int = 1) -> tuple[Table, 
 def _divide(table: Table, tests: NDArray[np.bool_], seed: int) -> tuple[Table, Table]:
     """The table in two; `tests` says for each row, in random order within its class, whether it is held out."""
     cell_of = np.repeat(np.arange(len(table.cell_weight)), table.cell_weight)
-    chance = np.random.default_rng(seed).random(len(cell_of))
+    chance = stream("folds", seed).random(len(cell_of))
     order = np.lexsort((chance, table.cell_value[cell_of]))
     held_out = np.bincount(cell_of[order[tests]], minlength=len(table.cell_weight))
     return table.reweight(table.cell_weight - held_out), table.reweight(held_out)

@@ -1,6 +1,7 @@
 """How coarse the published boxes are: discernibility, certainty penalties, class sizes.
 
-Rows that were suppressed are charged as the coarsest possible: the whole domain, indistinguishable from all.
+Rows that were suppressed are charged as the coarsest possible: the whole domain, indistinguishable from all. Where
+rows are noisy or made up, and not those of people made coarser, their width says nothing of what was lost.
 """
 
 from dataclasses import dataclass
@@ -28,20 +29,24 @@ class InformationLoss(Workload):
     """The width of boxes as published, and of the values that really stand in them."""
 
     measures: ClassVar[tuple[Measure, ...]] = (
-        Measure("ncp", "Normalized certainty penalty", "utility", "lower", "share of the domain").describe(
+        Measure(
+            "ncp", "Normalized certainty penalty", "utility", "lower", "share of the domain", optional=True
+        ).describe(
             "How much of each attribute's range a published value spans, on average: 0 is exact, 1 is everything.",
             judge=_judge_span,
         ),
-        Measure("gcp", "Certainty penalty of the values present", "utility", "lower", "share of the domain").describe(
+        Measure(
+            "gcp", "Certainty penalty of the values present", "utility", "lower", "share of the domain", optional=True
+        ).describe(
             "The same, counting only the range of numbers and the different categories that really occur in each class."
         ),
-        Measure("discernibility", "Discernibility (DM)", "utility", "lower", "rows²").describe(
+        Measure("discernibility", "Discernibility (DM)", "utility", "lower", "rows²", optional=True).describe(
             "For every person, how many people share their published quasi-identifiers, summed up."
         ),
         Measure("classes", "Classes", "shape", "none", "classes").describe(
             "How many classes or buckets the release consists of."
         ),
-        Measure("average_class", "Average class size", "utility", "lower", "rows").describe(
+        Measure("average_class", "Average class size", "utility", "lower", "rows", optional=True).describe(
             "How many rows a class or bucket has on average."
         ),
         Measure("suppressed", "Suppressed rows", "utility", "lower", "share of people").describe(
@@ -52,17 +57,34 @@ class InformationLoss(Workload):
     def run(self, table: Table, release: Release) -> dict[str, float]:
         suppressed = suppressed_rows(table, release)
         rows = release.rows + suppressed
+        always = {"classes": float(len(release.histograms)), "suppressed": float(suppressed / rows)}
+        if not _recodes(table, release):
+            return always
         scale = np.array([1 / max(axis.positions - 1, 1) for axis in table.schema.quasi])
         published = ((release.boxes.widths - 1) * scale).mean(axis=1)
         present = (_present_widths(table, release) * scale).mean(axis=1)
-        return {
+        return always | {
             "ncp": float(((published * release.weights).sum() + suppressed) / rows),
             "gcp": float(((present * release.weights).sum() + suppressed) / rows),
-            "discernibility": float((release.look_alikes**2).sum() + suppressed * table.n),
-            "classes": float(len(release.histograms)),
+            "discernibility": discernibility(table, release),
             "average_class": float(release.rows / len(release.histograms)),
-            "suppressed": float(suppressed / rows),
         }
+
+
+def discernibility(table: Table, release: Release) -> float:
+    """Σ rows² over the distinct boxes; a suppressed row looks like all."""
+    return float((release.look_alikes**2).sum() + suppressed_rows(table, release) * table.n)
+
+
+def _recodes(table: Table, release: Release) -> bool:
+    """Whether the rows of a release can be those of people with coarser values: every box holds enough people."""
+    if release.noisy:
+        return False
+    from sfumato.release.kernels import holding_pairs
+
+    point, box = holding_pairs(table.points, release.boxes.arrays)
+    people = np.bincount(box, table.weights[point], len(release.boxes))
+    return bool((people >= release.weights).all())
 
 
 def suppressed_rows(table: Table, release: Release) -> float:

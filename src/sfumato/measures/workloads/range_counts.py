@@ -1,26 +1,31 @@
-"""Random COUNT queries and two workloads: half of every axis (cormode2013), a few conditions (li2009 section 5.2).
+"""Random COUNT queries and two workloads: half of the domain (cormode2013), a few conditions (li2009 section 5.2).
 
 A query is a region of the quasi-identifiers and a range of the sensitive attribute. Positions run over the values of an
 axis, and then its missing value; a range of positions is a span.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.data import Table
 from sfumato.measures.base import Workload
-from sfumato.measures.measurement import Grade, Measure, References, grade
+from sfumato.measures.measurement import Grade, Mark, Measure, References, grade
 from sfumato.methods.partition.endpoints import Original
 from sfumato.parameters import parameter
 from sfumato.release import Release
 from sfumato.release.boxes import Boxes
+from sfumato.release.coverage import careful_counts
 from sfumato.schema import Axis
+from sfumato.streams import stream
 
 MAX_ROUNDS = 20
+ROUNDING = 1e-9
+"""Slack for a width that is a whole number but for floating point."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,10 +37,18 @@ class Queries:
     last: NDArray[np.int64]
     truth: NDArray[np.float64]
 
-    def relative_errors(self, release: Release) -> NDArray[np.float64]:
-        """|estimate − truth| / truth for each query."""
-        estimate = release.counts_in(self.regions, self.first, self.last)
+    def relative_errors(self, release: Release, *, careful: bool = False) -> NDArray[np.float64]:
+        """|estimate − truth| / truth for each query, as the papers estimate or as a careful recipient does."""
+        asked = self.regions, self.first, self.last
+        estimate = careful_counts(release, *asked) if careful else release.counts_in(*asked)
         return np.abs(estimate - self.truth) / self.truth
+
+    def domain_shares(self, axes: Sequence[Axis]) -> NDArray[np.float64]:
+        """The share of the domain that each query covers."""
+        quasi = self.regions.hi - self.regions.lo + 1 + self.regions.missing
+        covered = np.column_stack([quasi, self.last - self.first + 1])
+        shares: NDArray[np.float64] = (covered / [axis.positions for axis in axes]).prod(axis=1)
+        return shares
 
 
 def random_ranges(
@@ -53,13 +66,15 @@ def random_ranges(
     return lo.astype(np.int32), hi.astype(np.int32), missing
 
 
-def draw(table: Table, count: int, seed: int, lengths: Callable[[np.random.Generator], Sequence[int]]) -> Queries:
-    """`count` queries with at least one true row each.
+def draw(
+    table: Table, count: int, seed: int, lengths: Callable[[np.random.Generator], Sequence[int]], least: float = 1
+) -> Queries:
+    """`count` queries with at least `least` true rows each.
 
-    `lengths` draws how many positions of each axis (the sensitive one last) a query covers. Queries without a true
-    row are drawn anew; where hardly any have one, the rest are drawn around random rows.
+    `lengths` draws how many positions of each axis (the sensitive one last) a query covers. Queries with fewer rows
+    are drawn anew; where hardly any have so many, the rest are drawn around random rows and have at least one.
     """
-    generator = np.random.default_rng(seed)
+    generator = stream("queries", seed)
     original = Original().publish(table.without_rows())
     parts: list[list[NDArray[Any]]] = []
     found = 0
@@ -69,7 +84,7 @@ def draw(table: Table, count: int, seed: int, lengths: Callable[[np.random.Gener
             table, np.array([lengths(generator) for _ in range(count)]), around, generator
         )
         truth = np.round(original.counts_in(regions, first, last))
-        keep = np.flatnonzero(truth > 0)[: count - found]
+        keep = np.flatnonzero(truth >= (least if around is None else 1))[: count - found]
         parts.append([side[keep] for side in (*regions.arrays, first, last, truth)])
         found += len(keep)
         if found == count:
@@ -100,43 +115,86 @@ def _candidates(
 
 
 def _judge_error(value: float, references: References) -> tuple[Grade, str]:
-    worst = references.suppressed["query_error"]
+    worst, share = (references.suppressed[name] for name in ("query_error", "query_selectivity"))
     return grade(value, 0.1, 0.5), (
-        f"A typical count is off by {value:.1%}; with everything suppressed it would be off by {worst:.0%}."
+        f"A typical count, of {share:.1%} of people, is off by {value:.1%}; with everything suppressed it would be "
+        f"off by {worst:.0%}."
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class HalfDomainCounts(Workload):
-    """`count` queries for a random range over half of the domain of every attribute, the sensitive one too."""
+    """`count` queries for a random range over half of the domain of the sensitive attribute and of some others.
+
+    A range is closed: it runs from a value to the one that lies half of the domain further on, so it covers
+    ⌊p/2⌋ + 1 of p values, and both of two. That reading gives the selectivities that cormode2013 prints. A `strict`
+    range covers half of the values, rounded up. Where more attributes could have a condition than the paper's, random
+    ones have it, so that a query is about a population of some size in wide tables too.
+    """
 
     count: int = parameter(default=2_000, help="how many queries", minimum=1)
+    ranges: Literal["closed", "strict"] = parameter(
+        default="closed", help="from a value to half of the domain further on, or half of the values"
+    )
+    conditions: int = parameter(default=5, help="how many attributes have a condition at most", minimum=1)
+    support: float = parameter(default=0.001, help="the least share of people that a query counts", minimum=0, below=1)
     seed: int = 1
 
     measures: ClassVar[tuple[Measure, ...]] = (
         Measure("query_error", "Query error (half-domain ranges)", "utility", "lower", "relative error").describe(
-            "The median relative error when the release answers how many people fall into a random half "
-            "of every attribute's range.",
+            "The median relative error when the release answers how many people fall into random ranges, each over "
+            "half of an attribute, of the sensitive attribute and up to four others.",
             judge=_judge_error,
+        ),
+        Measure(
+            "query_selectivity", "Selectivity of half-domain ranges", "utility", "none", "share of people"
+        ).describe(
+            "The share of people that the median one of these queries is about.",
+            scale=lambda references: [Mark(value=references.original["query_selectivity"], text="on this table")],
         ),
     )
 
     def run(self, table: Table, release: Release) -> dict[str, float]:
-        errors = self.queries(table).relative_errors(release)
-        return {"query_error": float(np.median(errors)) if len(errors) else 0.0}
+        queries = self.queries(table)
+        return {
+            "query_error": _median(queries.relative_errors(release)),
+            "query_selectivity": _median(queries.truth / max(table.n, 1)),
+        }
 
     def queries(self, table: Table) -> Queries:
         """The workload's queries on a table."""
-        halves = [max(1, round(axis.positions / 2)) for axis in table.schema.axes]
-        queries: Queries = table.remember(self, lambda: draw(table, self.count, self.seed, lambda _: halves))
+        *quasi, sensitive = (axis.positions for axis in table.schema.axes)
+        half = [self._width(positions) for positions in quasi]
+        # Two sensitive values are not both covered, for then no query would be about them.
+        own = min(self._width(sensitive), max(1, sensitive - 1))
+        narrowed = np.flatnonzero(np.less(half, quasi))
+        chosen = min(self.conditions - 1, len(narrowed))
+
+        def lengths(generator: np.random.Generator) -> Sequence[int]:
+            covered = list(quasi)
+            for position in generator.choice(narrowed, size=chosen, replace=False):
+                covered[position] = half[position]
+            return [*covered, own]
+
+        least = max(1.0, self.support * table.n)
+        queries: Queries = table.remember(self, lambda: draw(table, self.count, self.seed, lengths, least))
         return queries
+
+    def _width(self, positions: int) -> int:
+        """How many of an attribute's positions a range covers."""
+        return min(positions, positions // 2 + 1) if self.ranges == "closed" else math.ceil(positions / 2)
+
+
+def _median(values: NDArray[np.float64]) -> float:
+    return float(np.median(values)) if len(values) else 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class ConjunctiveCounts(Workload):
     """`count` queries with conditions on `dimensions` random quasi-identifiers and the sensitive attribute.
 
-    Together the conditions select a share `selectivity` of the domain, the same share of each attribute.
+    Together the conditions select at least a share `selectivity` of the domain: the same share of each attribute,
+    rounded up to whole values. So more conditions select more, which is what li2009 says of its queries.
     """
 
     count: int = parameter(default=1_000, help="how many queries", minimum=1)
@@ -147,13 +205,33 @@ class ConjunctiveCounts(Workload):
     measures: ClassVar[tuple[Measure, ...]] = (
         Measure("mean_query_error", "Query error (a few conditions)", "utility", "lower", "relative error").describe(
             "The mean relative error when the release answers how many people satisfy conditions on a few "
-            "quasi-identifiers and the sensitive attribute."
+            "quasi-identifiers and the sensitive attribute, taking people to be spread evenly inside a published range."
+        ),
+        Measure("typical_count_error", "Typical error of a count", "utility", "lower", "relative error").describe(
+            "The median relative error of the same counts for a careful recipient, who learns from the release itself "
+            "how values spread inside its ranges, as `sfumato query` does."
+        ),
+        Measure(
+            "conditions_selectivity", "Selectivity of a few conditions", "utility", "none", "share of the domain"
+        ).describe(
+            "The share of the domain that the same conditions select on average. 5% is asked, and the range of each "
+            "attribute is rounded up to whole values.",
+            scale=lambda references: [
+                Mark(value=0.05, text="asked"),
+                Mark(value=references.original["conditions_selectivity"], text="on this table"),
+            ],
         ),
     )
 
     def run(self, table: Table, release: Release) -> dict[str, float]:
-        errors = self.queries(table).relative_errors(release)
-        return {"mean_query_error": float(errors.mean()) if len(errors) else 0.0}
+        queries = self.queries(table)
+        if not len(queries.truth):
+            return dict.fromkeys((one.name for one in self.measures), 0.0)
+        return {
+            "mean_query_error": float(queries.relative_errors(release).mean()),
+            "typical_count_error": _median(queries.relative_errors(release, careful=True)),
+            "conditions_selectivity": float(queries.domain_shares(table.schema.axes).mean()),
+        }
 
     def queries(self, table: Table) -> Queries:
         """The workload's queries on a table."""
@@ -165,7 +243,7 @@ class ConjunctiveCounts(Workload):
             covered = [axis.positions for axis in axes]
             chosen = generator.choice(len(axes) - 1, size=dimensions, replace=False)
             for position in (*chosen, len(axes) - 1):
-                covered[position] = max(1, round(share * axes[position].positions))
+                covered[position] = math.ceil(share * axes[position].positions - ROUNDING)
             return covered
 
         queries: Queries = table.remember(self, lambda: draw(table, self.count, self.seed, lengths))

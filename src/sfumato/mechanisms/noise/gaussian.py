@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import ParameterError
-from sfumato.mechanisms.noise.digits import WORD, Digits, Words, decimal
+from sfumato.mechanisms.noise.digits import MORE_THAN_LN_2, WORD, Digits, Words, decimal
 from sfumato.mechanisms.noise.geometric import draw_laplace
 
 SURPLUS = 1.5
@@ -38,7 +38,14 @@ class Acceptance(Digits):
         return which == self.variance / self.scale
 
     def value(self, which: int) -> Decimal:
-        return (-decimal((which - self.variance / self.scale) ** 2 / (2 * self.variance))).exp()
+        return (-decimal(self._exponent(which))).exp()
+
+    def floor(self, which: int, words: int) -> int:
+        """As for any number, but at once where it is below 2^(−64·words), however many digits that is away."""
+        return 0 if self._exponent(which) >= MORE_THAN_LN_2 * WORD * words else super().floor(which, words)
+
+    def _exponent(self, which: int) -> Fraction:
+        return (which - self.variance / self.scale) ** 2 / (2 * self.variance)
 
     @lru_cache(maxsize=2**16)  # noqa: B019 - a frozen value: equal ones share their words
     def word(self, which: int) -> int:

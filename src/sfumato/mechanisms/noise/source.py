@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sfumato.mechanisms.noise.digits import Words
 from sfumato.mechanisms.noise.gaussian import draw_gaussian
 from sfumato.mechanisms.noise.geometric import draw_laplace
+from sfumato.streams import stream
 
 
 class Source(Words):
@@ -55,7 +56,7 @@ class SimulatedSource(Source):
     protects = False
 
     def __init__(self, seed: int) -> None:
-        self._generator = np.random.default_rng(seed)
+        self._generator = stream("noise", seed)
 
     def words(self, count: int) -> NDArray[np.uint64]:
         return self._generator.integers(0, 2**64, size=count, dtype=np.uint64)

@@ -70,6 +70,8 @@ class Synthesizer:
     def spec(self) -> dict[str, Any]:
         """All settings as a release tells them."""
         return {
+            "epsilon": self.promise.epsilon,
+            **({"delta": self.promise.delta} if self.promise.delta else {}),
             "rule": self.promise.rule,
             "rejection": self.promise.reject,
             **self.domain.spec(),

@@ -26,6 +26,8 @@ VIEWS = (12, 6, 4, 3, 2)
 """Bins of each view; every number divides the first, so that the bins are nested."""
 PRECISION = 2**20
 """Shares of bins are whole multiples of one in this many, so that scores are exact integers."""
+MIN_VARIANCE = 1e-6
+"""The variance of noise too small to matter, so that a fit can divide by it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +109,7 @@ def count_steps(
 def count_attributes(columns: Columns, budget: Budget) -> list[Attribute]:
     """Every attribute by itself: noisy counts of its steps that agree on the number of rows."""
     price = ticks(SINGLE / len(columns.axes))
-    variance = float(budget.variance(price))
+    variance = max(float(budget.variance(price)), MIN_VARIANCE)
     starts = [even_starts(axis) for axis in columns.axes]
     noisy = []
     for begin, positions in zip(starts, columns.positions, strict=True):

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sfumato.mechanisms.budget import Budget, ticks
 from sfumato.methods.models.ancestral import deal, inside_steps, step_shares
-from sfumato.methods.models.binning import Attribute, count_steps
+from sfumato.methods.models.binning import MIN_VARIANCE, Attribute, count_steps
 from sfumato.methods.models.fitting import Marginal, fit
 from sfumato.methods.models.rows import MAX_ROWS, Columns, SampledRows
 from sfumato.methods.positions import even_starts
@@ -29,8 +29,6 @@ RESOLUTIONS = ((16, 6), (12, 6), (8, 6), (8, 4), (6, 4), (4, 4), (3, 3), (2, 2),
 NARROW_SENSITIVE = 32
 MAX_CELLS = 2**16
 """Cells of the fitted distribution."""
-MIN_VARIANCE = 1e-6
-"""The variance of noise too small to matter, so that a fit can divide by it."""
 JOINED_CELLS = 8
 """Narrow axes with at most this many cells together are part of every table."""
 

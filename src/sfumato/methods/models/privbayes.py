@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sfumato.estimation.consistency import histograms_with_totals
 from sfumato.mechanisms.budget import Budget, ticks
 from sfumato.methods.models.ancestral import BARELY, Link, sample
-from sfumato.methods.models.binning import Attribute, count_attributes, rows_to_sample
+from sfumato.methods.models.binning import MIN_VARIANCE, Attribute, count_attributes, rows_to_sample
 from sfumato.methods.models.network import BinnedCells, Parents, candidates, combinations_of
 from sfumato.methods.models.rows import Columns, SampledRows
 from sfumato.parameters import parameter
@@ -95,7 +95,8 @@ class PrivBayes(SampledRows):
             price = int(left * (weight / weights.sum()) * (1 - 1e-12))
             exact = cells.counts(child, parents)
             counts = budget.counts(exact[None, :], price)[0]  # proof: tables
-            links.append(Link(child, parents, _fit_table(counts, attribute, float(budget.variance(price)))))
+            variance = max(float(budget.variance(price)), MIN_VARIANCE)
+            links.append(Link(child, parents, _fit_table(counts, attribute, variance)))
         return links
 
 

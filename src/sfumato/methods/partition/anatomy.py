@@ -22,7 +22,7 @@ from sfumato.privacy.requirements import DistinctLDiversity, LDiversity
 from sfumato.release.boxes import Boxes
 from sfumato.release.release import Release
 
-L_GRID = (2, 3, 4, 5, 6, 8, 10)
+L_GRID = (2, 3, 4, 6, 10)
 
 
 @dataclass(frozen=True, kw_only=True)

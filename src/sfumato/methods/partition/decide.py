@@ -1,10 +1,11 @@
 """Strict multidimensional partitioning: cut the points level by level while the requirements allow it.
 
-A level's cuts are proposed in one sweep, checked against all requirements at once, and the cheapest allowed cut of
-each region is made.
+The table is cut twice: greedily, each time by the cut that leaves the least penalty, and with a look ahead. The
+partition with the lower penalty is the one that is published, so looking ahead never costs certainty.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Literal
 
@@ -13,34 +14,79 @@ from numpy.typing import NDArray
 
 from sfumato.data import Table
 from sfumato.errors import UnsatisfiableError
+from sfumato.methods.growing.cuts import Cuts, SweepRule
 from sfumato.methods.growing.points import Points, Runs
 from sfumato.methods.growing.regions import Regions, merge_regions
-from sfumato.methods.growing.sweep import Cuts, SweepRule, sweep_cuts
+from sfumato.methods.growing.sweep import penalties
+from sfumato.methods.partition.search import WIDTH, Search, sides
 from sfumato.privacy.requirements import KAnonymity, Population, Requirement
 
 Cut = Literal["ncp", "median"]
 POINTS_AT_ONCE = 2**19
+SMALLEST = 0.6
+"""A class that nothing can be cut from has between one and two times the rows of the smallest one there could be."""
 
 
-def partition(table: Table, requirements: Sequence[Requirement], cut: Cut) -> NDArray[np.int64]:
+def partition(table: Table, requirements: Sequence[Requirement], cut: Cut, *, look_ahead: int = 0) -> NDArray[np.int64]:
     """The class of each point of the table; classes are numbered in the order of their smallest point."""
     population = Population(table.overall, table.schema.sensitive)
     _check_root(table, requirements, population)
-    only_size = all(isinstance(requirement, KAnonymity) for requirement in requirements)
-    min_rows = max((requirement.smallest_class for requirement in requirements), default=1)
-    rule = SweepRule(min_rows=min_rows, by_median=cut == "median", only_best=only_size)
-    regions = Regions.whole(Points.of(table, missing_first=True))
-    histograms = table.overall[None, : 0 if only_size else None]
+    points = Points.of(table, missing_first=True)
+    search = Search(points.arrays, requirements, population, sweep_rule(requirements, cut))
+    classes = _grow(points, search)
+    if look_ahead and cut == "ncp":
+        classes = min(classes, _grow(points, _looking_ahead(search, classes, look_ahead)), key=_penalty)
+    return _number(classes)
+
+
+def sweep_rule(requirements: Sequence[Requirement], cut: Cut) -> SweepRule:
+    """Which cuts are proposed."""
+    return SweepRule(min_rows=smallest_class(requirements), by_median=cut == "median", most=0)
+
+
+def smallest_class(requirements: Sequence[Requirement]) -> int:
+    """No class with fewer rows can satisfy the requirements."""
+    return max((requirement.smallest_class for requirement in requirements), default=1)
+
+
+def _looking_ahead(search: Search, greedy: Regions, look_ahead: int) -> Search:
+    """The search that looks ahead, at classes of the size that greedy cuts show to be in reach.
+
+    On d axes a box that becomes L classes is cut into L^(1/d) on each of them. One axis more allows for cuts that would
+    leave too few rows: narrowing[L] = L^−(1/(d + 1)). Where sensitive values decide whether a class can be cut, its
+    rows do not tell how often, and nothing is estimated.
+    """
+    if not search.only_size:
+        aim = max(search.rule.min_rows, _typical_size(greedy))
+        return replace(search, rule=search.rule._replace(aim=aim), look_ahead=look_ahead)
+    aim = search.rule.min_rows
+    classes = np.maximum(np.arange(search.points.weights.sum() // aim + 1), 1)
+    narrowing = classes ** (-1 / (np.count_nonzero(search.points.sizes > 1) + 1))
+    return replace(search, rule=search.rule._replace(aim=aim, narrowing=narrowing), look_ahead=look_ahead)
+
+
+def _typical_size(classes: Regions) -> int:
+    """The rows of the class of the median row, as if it were one of the smallest there could be."""
+    sizes = np.sort(classes.counts())
+    return int(sizes[np.searchsorted(2 * np.cumsum(sizes), sizes.sum())] * SMALLEST)
+
+
+def _penalty(classes: Regions) -> float:
+    return float(penalties(classes.points.arrays, classes.runs).sum())
+
+
+def _grow(points: Points, search: Search) -> Regions:
+    """The classes that are left when no region can be cut any more."""
+    regions, histograms = Regions.whole(points), points.table.overall[None, : 0 if search.only_size else None]
     finished = []
     while len(regions):
-        cuts = _decide(regions, histograms, rule, requirements, population)
+        cuts = _decide(regions, histograms, search)
         uncut = np.ones(len(regions), dtype=bool)
         uncut[cuts.region] = False
         finished.append(regions[uncut])
-        sides = np.stack([cuts.left, histograms[cuts.region] - cuts.left], axis=1)
-        histograms = sides.reshape(2 * len(sides), sides.shape[2])
+        histograms = sides(cuts, histograms)
         regions, _ = regions[cuts.region].split(cuts.axis, cuts.position)
-    return _number(merge_regions(finished))
+    return merge_regions(finished)
 
 
 def _check_root(table: Table, requirements: Sequence[Requirement], population: Population) -> None:
@@ -55,36 +101,19 @@ def _check_root(table: Table, requirements: Sequence[Requirement], population: P
             )
 
 
-def _decide(
-    regions: Regions,
-    histograms: NDArray[np.int64],
-    rule: SweepRule,
-    requirements: Sequence[Requirement],
-    population: Population,
-) -> Cuts:
-    """The cheapest allowed cut of each region that can be cut."""
+def _decide(regions: Regions, histograms: NDArray[np.int64], search: Search) -> Cuts:
+    """The cut to make of each region that can be cut."""
+    order, starts, ends = regions.runs
     parts = []
-    for batch in _batches(regions.runs.ends - regions.runs.starts):
-        order, starts, ends = regions.runs
-        cuts = sweep_cuts(regions.points.arrays, Runs(order, starts[batch], ends[batch]), rule)
-        if not rule.only_best:
-            right = histograms[batch][cuts.region] - cuts.left
-            allowed = np.ones(len(cuts.region), dtype=bool)
-            for requirement in requirements:
-                allowed[allowed] = requirement.holds(cuts.left[allowed], population)
-                allowed[allowed] = requirement.holds(right[allowed], population)
-            kept = np.flatnonzero(allowed)
-            keys = (cuts.position, cuts.axis, np.round(cuts.cost, 9), cuts.region)
-            ranked = kept[np.lexsort([key[kept] for key in keys])]
-            first = ranked[np.unique(cuts.region[ranked], return_index=True)[1]]
-            cuts = Cuts._make(array[first] for array in cuts)
+    for batch in _batches(ends - starts, POINTS_AT_ONCE // WIDTH**search.look_ahead):
+        cuts = search.decide(Runs(order, starts[batch], ends[batch]), histograms[batch])
         parts.append(cuts._replace(region=cuts.region + batch.start))
     return Cuts(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
-def _batches(sizes: NDArray[np.int64]) -> list[slice]:
-    """Runs of nodes with about `POINTS_AT_ONCE` points together."""
-    run = np.cumsum(sizes) // POINTS_AT_ONCE
+def _batches(sizes: NDArray[np.int64], most: int) -> list[slice]:
+    """Runs of regions with about so many points together."""
+    run = np.cumsum(sizes) // max(most, 1)
     edges = [0, *(np.flatnonzero(np.diff(run)) + 1).tolist(), len(sizes)]
     return [slice(start, end) for start, end in pairwise(edges)]
 

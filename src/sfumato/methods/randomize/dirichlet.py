@@ -21,6 +21,9 @@ from sfumato.release.boxes import Boxes
 from sfumato.release.content import sampling_deviation
 from sfumato.release.release import Release
 
+LEAST_EPSILON = 1e-6
+"""Below this a prior for a single person is larger than an urn can hold."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Dirichlet(PrivateMethod):
@@ -37,11 +40,16 @@ class Dirichlet(PrivateMethod):
     name: ClassVar[str] = "dirichlet"
     title: ClassVar[str] = "Dirichlet"
     epsilon: float = parameter(
-        help="what the release may cost", above=0, maximum=MAX_EPSILON, example=1, label=" ε={:g}"
+        help="what the release may cost", minimum=LEAST_EPSILON, maximum=MAX_EPSILON, example=1, label=" ε={:g}"
     )
     delta: float = parameter(
         default=1e-6, help="how likely the promise may fail", above=0, below=1, label=" δ={:g}", always=True
     )
+
+    def refuse(self, table: Table) -> None:
+        """How many people share their quasi-identifiers is taken for public, and decides whether a prior keeps ε."""
+        super().refuse(table)
+        self._scales(table.weights, table.schema.sensitive.positions)
 
     def _publish(self, table: Table, source: Source) -> Release:
         counts = self._drawn(table.histograms, source).astype(np.float64)
@@ -52,15 +60,20 @@ class Dirichlet(PrivateMethod):
         """A histogram for every point, drawn from its own and the prior, with as many people."""
         people, values = histograms.sum(axis=1), histograms.shape[1]
         shape = PriorShape()
-        calibration, urn = Calibration(Promise(epsilon=self.epsilon, delta=self.delta), shape), Urn(source, shape.keep)
+        urn = Urn(source, shape.keep)
         every = Segments(*(np.array([number], dtype=np.int64) for number in (0, values, 0)))
         drawn = np.empty_like(histograms)
-        scales = calibration.scales(people, np.full((len(people), 1), values, dtype=np.int64))
+        scales = self._scales(people, values)
         for point, (histogram, n, scale) in enumerate(zip(histograms, people.tolist(), scales.tolist(), strict=True)):
             real = np.repeat(np.arange(values, dtype=np.int64), histogram)
             found, _ = urn.draw(real, np.zeros(n, dtype=np.int64), n, every, shape.masses(scale))
             drawn[point] = np.bincount(found, minlength=values)
         return drawn
+
+    def _scales(self, people: NDArray[np.int64], values: int) -> NDArray[np.float64]:
+        """The mass of the prior at each point."""
+        calibration = Calibration(Promise(epsilon=self.epsilon, delta=self.delta), PriorShape())
+        return calibration.scales(people, np.full((len(people), 1), values, dtype=np.int64))
 
     @property
     def claim(self) -> ProbabilisticDP:

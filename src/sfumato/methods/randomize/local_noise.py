@@ -51,6 +51,10 @@ class LocalNoise(PrivateMethod):
         help="the noise: randomized-response by default, or one that keeps near values near",
     )
 
+    def refuse(self, table: Table) -> None:
+        super().refuse(table)
+        self.channel(table.schema.sensitive)
+
     def _publish(self, table: Table, source: Source) -> Release:
         channel = self.channel(table.schema.sensitive)
         values = np.repeat(table.cell_value.astype(np.int64), table.cell_weight)

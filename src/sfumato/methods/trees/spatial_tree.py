@@ -6,9 +6,10 @@ get geometrically more of the budget.
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +50,12 @@ class SpatialTree(DPMethod):
         maximum=MAX_HEIGHT,
         example=6,
     )
+
+    @classmethod
+    def variants_at(cls, table: Table, epsilon: float) -> Iterator[dict[str, Any]]:
+        """Trees that are lower and higher than the automatic height, which knows the rows but not the axes."""
+        usual = automatic_height(table.n, epsilon / table.schema.rows_per_person)
+        yield from ({"height": usual + more} for more in (-2, 2) if 0 < usual + more <= MAX_HEIGHT)
 
     def axes_to_cut(self, regions: Regions, budget: Budget) -> NDArray[np.int32]:
         """The axis of each region that covers the largest share of its domain; the first of equals."""

@@ -1,7 +1,7 @@
 """Claims: what a release promises, and on which assumptions. No release exists without one."""
 
 from sfumato.privacy.claims.base import CLAIMS, Check, Choice, Claim, Neighbours, Noise, Recoding, parse_claim
-from sfumato.privacy.claims.conditional import Conditional
+from sfumato.privacy.claims.conditional import Conditional, choice_of
 from sfumato.privacy.claims.differential import (
     ORIGIN_ASSUMPTIONS,
     ApproximateDP,
@@ -30,5 +30,6 @@ __all__ = [
     "PureDP",
     "Recoding",
     "Syntactic",
+    "choice_of",
     "parse_claim",
 ]

@@ -6,7 +6,7 @@ from math import inf
 from typing import Any, ClassVar, Literal, Self
 
 from sfumato.errors import ReleaseError
-from sfumato.privacy.loss import Approximate
+from sfumato.privacy.loss import MAX_AMOUNT, MAX_CHARACTERS, Approximate
 from sfumato.privacy.requirements import Population, Requirement
 from sfumato.privacy.requirements.base import Counts
 
@@ -34,10 +34,7 @@ class Choice:
 
     def sentence(self) -> str:
         """How the setting was chosen, in words."""
-        return (
-            f"its setting was chosen on a synthetic table under {self.epsilon:.12g}-differential privacy, never on the "
-            "rows themselves"
-        )
+        return f"its setting was chosen on a synthetic table under {self.epsilon:.12g}-differential privacy"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +92,15 @@ class Claim(ABC):
 
     def assuming(self, *more: str) -> Self:
         """The same claim under further assumptions."""
-        return replace(self, assumptions=(*self.assumptions, *more))
+        return self.under((*self.assumptions, *more))
+
+    def bare(self) -> Self:
+        """The same promise under nothing but what every promise of this kind takes for granted."""
+        return self.under(self.needed)
+
+    def under(self, assumptions: tuple[str, ...]) -> Self:
+        """The same promise under these assumptions alone."""
+        return replace(self, assumptions=assumptions)
 
     def fits(self, layout: str) -> bool:
         """Whether a release in this layout can keep the claim."""
@@ -154,9 +159,21 @@ def parse_claim(spec: Any) -> Claim:
     return replace(claim, choice=choice)
 
 
+def parse_assumptions(spec: Any) -> tuple[str, ...]:
+    """The sentences of the claim that say what it takes for granted."""
+    sentences = spec["assumptions"]
+    if not isinstance(sentences, list) or not all(isinstance(sentence, str) for sentence in sentences):
+        raise ReleaseError(
+            f"assumptions of the claim is {repr(sentences)[:MAX_CHARACTERS]}; expected a list of sentences"
+        )
+    return tuple(sentences)
+
+
 def parse_amount(spec: Any, name: str, below: float = inf) -> float:
     """A number of the claim."""
     amount = spec[name]
-    if isinstance(amount, bool) or not isinstance(amount, int | float) or not 0 < amount < below:
-        raise ReleaseError(f"{name} of the claim is {amount!r}; expected a number above 0 and below {below:g}")
-    return amount
+    is_number = isinstance(amount, int | float) and not isinstance(amount, bool)
+    if not is_number or not 0 < amount <= MAX_AMOUNT or not amount < below:
+        shown, most = repr(amount)[:MAX_CHARACTERS], f"below {below:g}" if below < inf else f"at most {MAX_AMOUNT:,}"
+        raise ReleaseError(f"{name} of the claim is {shown}; expected a number above 0 and {most}")
+    return float(amount) if isinstance(amount, float) else int(amount)

@@ -60,8 +60,8 @@ class Conditional(Claim):
     def _warning(self) -> str:
         return f"{NOT_COVERED}: {self.looked} showed measures of the same rows before it was chosen"
 
-    def assuming(self, *more: str) -> Self:
-        return replace(self, given=self.given.assuming(*more))
+    def under(self, assumptions: tuple[str, ...]) -> Self:
+        return replace(self, given=self.given.under(assumptions))
 
     def chosen(self, choice: Choice) -> Self:
         return replace(self, given=self.given.chosen(choice))
@@ -93,7 +93,14 @@ class Conditional(Claim):
         given = parse_claim(spec["given"])
         if not given.noise:
             raise ReleaseError(f"choosing is covered or not where noise is; {given} rests on none")
+        if isinstance(given, Conditional):
+            raise ReleaseError("the claim is conditional twice")
         return cls(given=given, looked=str(spec["looked"]))
 
     def __str__(self) -> str:
         return f"{self.given}, {NOT_COVERED}"
+
+
+def choice_of(claim: Claim) -> Choice | None:
+    """How the choice of the setting was paid for, if it was."""
+    return choice_of(claim.given) if isinstance(claim, Conditional) else claim.choice

@@ -5,9 +5,9 @@ from fractions import Fraction
 from typing import Any, ClassVar, Self, get_args
 
 from sfumato.errors import ReleaseError
-from sfumato.privacy.claims.base import Choice, Claim, Neighbours, Noise, parse_amount
-from sfumato.privacy.loss import Approximate
-from sfumato.privacy.odds import beliefs_in_words, guess_in_words, replacing
+from sfumato.privacy.claims.base import Choice, Claim, Neighbours, Noise, parse_amount, parse_assumptions
+from sfumato.privacy.loss import Approximate, exact, spell
+from sfumato.privacy.odds import beliefs_in_words, guess_in_words, replacing, spell_factor
 
 CHANGES: dict[Neighbours, str] = {
     "add-remove": "whether any one person is in the table",
@@ -27,8 +27,10 @@ GROUPS: dict[Neighbours, str] = {
     "replace-origin": "destination",
 }
 ONE_ROW = "every person has at most one row"
-WHO = "a person is whoever shares a "
+WHO = "a person is whoever has the same "
 """How a claim begins to say who is a person, where the schema names the column."""
+WELL_FORMED = ", and every line is well-formed; a file in which one does not is refused, which tells about somebody"
+"""How an assumption about what stands in a file ends, where something in it can make the program refuse it."""
 DIFFERENTIAL_ASSUMPTIONS = (
     ONE_ROW,
     "domains, bounds, categories and taxonomies in the schema are public knowledge",
@@ -44,12 +46,15 @@ LOCAL_ASSUMPTIONS = (
     "every person sends one report, or the same report whenever asked; a second, fresh one adds its own epsilon",
     "the values that a report may take are public knowledge, and so is everything else that stands beside it",
 )
+FLOWS_FIT = f"every origin, destination and count in the file fits the places and the domain{WELL_FORMED}"
+"""Left out by claims of the first version."""
 ORIGIN_ASSUMPTIONS = (
     "every person is counted once, with one origin and one destination; someone counted k times is promised k times "
     "the epsilon",
     "origins are the only secret: how many people go to each destination is public, and the synthetic flows repeat it",
     "the places, the prior, any densities and distances it was made of, and the rules of the domain are public "
     "knowledge, and every origin is one that the domain tells apart",
+    FLOWS_FIT,
     "other releases about the same people add their own epsilon and delta to this one",
 )
 
@@ -77,7 +82,9 @@ class Differential(Claim):
 
     @property
     def needed(self) -> tuple[str, ...]:
-        return ORIGIN_ASSUMPTIONS if self.neighbours == "replace-origin" else super().needed
+        if self.neighbours != "replace-origin":
+            return super().needed
+        return tuple(sentence for sentence in ORIGIN_ASSUMPTIONS if sentence != FLOWS_FIT)
 
     @property
     def shows_presence(self) -> bool:
@@ -87,8 +94,13 @@ class Differential(Claim):
         failing = f", but for a probability of {self.delta:g}" if self.delta else ""
         return (
             f"{CHANGES[self.neighbours]} changes the probability of every output by a factor of at most "
-            f"e^{self.epsilon:.12g}{failing} ({self}){self._choosing}"
+            f"{self._factor}{failing} ({self}){self._choosing}"
         )
+
+    @property
+    def _factor(self) -> str:
+        """e^ε as a number. Flows store this sentence, and keep the words of the first version."""
+        return f"e^{self.epsilon:.12g}" if self.neighbours == "replace-origin" else spell_factor(self.epsilon)
 
     def in_words(self) -> tuple[str, ...]:
         unknown, question = self._hidden
@@ -113,8 +125,7 @@ class Differential(Claim):
 
     def chosen(self, choice: Choice) -> Self:
         """The choice costs its own ε, so what is promised about both together is the sum."""
-        both = Fraction(str(self.epsilon)) + Fraction(str(choice.epsilon))
-        return replace(self, epsilon=float(both), choice=choice)
+        return replace(self, epsilon=spell(exact(self.epsilon) + exact(choice.epsilon)), choice=choice)
 
     def form(self, span: float) -> str:
         if self.shows_presence:
@@ -134,7 +145,7 @@ class Differential(Claim):
         amounts = cls._amounts(spec)
         if spec["neighbours"] not in cls.protects:
             raise ReleaseError(f"neighbours is {spec['neighbours']!r}; expected {' or '.join(cls.protects)}")
-        return cls(neighbours=spec["neighbours"], assumptions=tuple(map(str, spec["assumptions"])), **amounts)
+        return cls(neighbours=spec["neighbours"], assumptions=parse_assumptions(spec), **amounts)
 
     @classmethod
     def _amounts(cls, spec: Any) -> dict[str, Any]:
@@ -183,11 +194,14 @@ class LocalDP(PureDP):
         ]
 
     def sentence(self) -> str:
-        near = "; values that are d steps apart, by a factor of at most "
-        near = "" if self.per_step is None else f"{near}e^({self.per_step:.12g} d)"
+        near = (
+            ""
+            if self.per_step is None
+            else f"; values a step apart, by a factor of at most {spell_factor(self.per_step)}"
+        )
         return (
             "whoever holds the reports, any one person's value changes the probability of what they report by a "
-            f"factor of at most e^{self.epsilon:.12g} ({self}){near}"
+            f"factor of at most {self._factor} ({self}){near}"
         )
 
     @property

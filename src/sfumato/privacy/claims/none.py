@@ -14,7 +14,7 @@ class NoGuarantee(Claim):
     promises: ClassVar[bool] = False
     reason: str
 
-    def assuming(self, *more: str) -> Self:
+    def under(self, assumptions: tuple[str, ...]) -> Self:
         return self
 
     def chosen(self, choice: Choice) -> Self:

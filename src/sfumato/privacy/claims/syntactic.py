@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from sfumato.privacy.claims.base import Check, Claim, Recoding
+from sfumato.errors import ReleaseError
+from sfumato.privacy.claims.base import Check, Claim, Recoding, parse_assumptions
 from sfumato.privacy.requirements import Population, Requirement, parse_requirement
 from sfumato.privacy.requirements.base import Counts
 
@@ -73,4 +74,6 @@ class Syntactic(Claim):
     @classmethod
     def parse(cls, spec: Any) -> Self:
         requirements = tuple(parse_requirement(item) for item in spec["requirements"])
-        return cls(requirements=requirements, buckets=bool(spec["buckets"]), assumptions=tuple(spec["assumptions"]))
+        if not requirements:
+            raise ReleaseError("the claim has no requirements, so that it promises nothing")
+        return cls(requirements=requirements, buckets=bool(spec["buckets"]), assumptions=parse_assumptions(spec))

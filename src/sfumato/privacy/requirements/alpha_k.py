@@ -27,7 +27,9 @@ class AlphaK(Requirement):
 
     def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
         total = counts.sum(-1)
-        return np.asarray((total >= self.k - ROUNDING) & (counts.max(-1) <= self.alpha * total * (1 + ROUNDING)))
+        return np.asarray(
+            (total >= self.k - ROUNDING) & (population.commonest_secret(counts) <= self.alpha * total * (1 + ROUNDING))
+        )
 
     def sentence(self) -> str:
         return (

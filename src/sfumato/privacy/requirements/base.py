@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.parameters import check_parameters
-from sfumato.privacy.distances import shares
+from sfumato.privacy.distances import exposed, shares
 from sfumato.schema import Axis
 
 Counts = NDArray[np.int64] | NDArray[np.float64]
@@ -28,6 +28,15 @@ class Population:
     def shares(self) -> NDArray[np.float64]:
         """The overall distribution of the sensitive attribute."""
         return shares(self.counts)
+
+    def commonest_secret(self, counts: Counts) -> Counts:
+        """The rows of the commonest value in each class, values that are no secret left out."""
+        secret = self.axis.secret
+        return counts.max(-1) if secret.all() else np.asarray(counts[..., secret].max(-1))
+
+    def exposed(self, counts: Counts) -> NDArray[np.float64]:
+        """What each class tells of its secrets, as a distribution: see `exposed`."""
+        return exposed(shares(counts), self.shares, self.axis.secret)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.parameters import parameter
-from sfumato.privacy.distances import shares
 from sfumato.privacy.requirements.base import ROUNDING, Counts, Population, Requirement
 
 
@@ -26,7 +25,7 @@ class BetaLikeness(Requirement):
         occurring = population.counts > 0
         q = population.shares[occurring]
         limit = np.minimum(self.beta, -np.log(q)) if self.enhanced else np.full_like(q, self.beta)
-        return np.asarray((shares(counts[..., occurring]) <= q * (1 + limit) + ROUNDING).all(-1))
+        return np.asarray((population.exposed(counts)[..., occurring] <= q * (1 + limit) + ROUNDING).all(-1))
 
     def sentence(self) -> str:
         return f"no sensitive value is more than 1 + {self.beta:g} times as frequent in a class as in the whole table"

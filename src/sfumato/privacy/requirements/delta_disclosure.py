@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.parameters import parameter
-from sfumato.privacy.distances import shares
+from sfumato.privacy.odds import spell_factor
 from sfumato.privacy.requirements.base import ROUNDING, Counts, Population, Requirement
 
 
@@ -24,11 +24,11 @@ class DeltaDisclosure(Requirement):
     def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
         occurring = population.counts > 0
         with np.errstate(divide="ignore"):
-            ratio = np.log(shares(counts[..., occurring])) - np.log(population.shares[occurring])
+            ratio = np.log(population.exposed(counts)[..., occurring]) - np.log(population.shares[occurring])
         return np.asarray((np.abs(ratio) <= self.delta + ROUNDING).all(-1))
 
     def sentence(self) -> str:
         return (
-            f"no sensitive value is more than e^{self.delta:g} times as frequent or as rare in a class as in the whole "
-            "table"
+            f"no sensitive value is more than {spell_factor(self.delta)} times as frequent or as rare in a class as in "
+            "the whole table"
         )

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.parameters import parameter
-from sfumato.privacy.distances import shares
 from sfumato.privacy.requirements.base import ROUNDING, Counts, Population, Requirement
 
 
@@ -31,7 +30,7 @@ class LDiversity(Requirement):
         return math.ceil(self.l - ROUNDING)
 
     def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
-        return np.asarray(counts.max(-1) <= counts.sum(-1) / self.l * (1 + ROUNDING))
+        return np.asarray(population.commonest_secret(counts) <= counts.sum(-1) / self.l * (1 + ROUNDING))
 
     def sentence(self) -> str:
         return f"no sensitive value has more than 1/{self.l:g} of a class"
@@ -48,7 +47,7 @@ class DistinctLDiversity(LDiversity):
     form: ClassVar[str] = "distinct"
 
     def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
-        return np.asarray(np.count_nonzero(counts, axis=-1) >= self.l)
+        return np.asarray(np.count_nonzero(population.exposed(counts), axis=-1) >= self.l)
 
     def sentence(self) -> str:
         return f"every class has at least {self.l:g} different sensitive values"
@@ -65,7 +64,7 @@ class EntropyLDiversity(LDiversity):
     form: ClassVar[str] = "entropy"
 
     def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
-        p = shares(counts)
+        p = population.exposed(counts)
         entropy = -np.sum(p * np.log(p, out=np.zeros_like(p), where=p > 0), axis=-1)
         return np.asarray(entropy >= math.log(self.l) - ROUNDING)
 
@@ -88,7 +87,7 @@ class RecursiveLDiversity(LDiversity):
     c: float = parameter(help="the factor by which the commonest value may outnumber the rest", above=0, example=2)
 
     def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
-        falling = -np.sort(-counts, axis=-1)
+        falling = -np.sort(-population.exposed(counts), axis=-1)
         return np.asarray(falling[..., 0] < self.c * falling[..., self.l - 1 :].sum(-1) * (1 - ROUNDING))
 
     def sentence(self) -> str:

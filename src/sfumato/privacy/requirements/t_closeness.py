@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.parameters import parameter
-from sfumato.privacy.distances import Distance, distance, shares
+from sfumato.privacy.distances import Distance, distance
 from sfumato.privacy.requirements.base import ROUNDING, Counts, Population, Requirement
 
 
@@ -28,7 +28,7 @@ class TCloseness(Requirement):
     )
 
     def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
-        apart = distance(shares(counts), population.shares, population.axis, self.distance)
+        apart = distance(population.exposed(counts), population.shares, population.axis, self.distance)
         return apart <= self.t + ROUNDING
 
     def sentence(self) -> str:

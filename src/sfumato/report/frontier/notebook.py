@@ -22,7 +22,7 @@ class Frontier(trials.Frontier):
     >>> front.to_polars().height
     4
     >>> chart = front.chart(privacy="breach", utility="query_error")
-    >>> saved = front.recommend().save("release")
+    >>> saved = front.recommend(max_p_loss=0.6, max_query_error=1).save("release")
     """
 
     def chart(

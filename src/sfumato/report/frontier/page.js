@@ -3,60 +3,67 @@ const all = (selector) => [...document.querySelectorAll(selector)];
 const frontier = read("frontier");
 const parts = read("chart-parts");
 const narrow = 640;
+const heightFor = (width) => (width < narrow ? 320 : 460);
+// What the legend and the numbers of an axis leave.
+const plotWidth = (width) => width - (width < narrow ? 60 : 260);
 
 const pair = () => ({ x: element("privacy").value, y: element("utility").value });
 const efficientIds = ({ x, y }) => new Set(frontier.efficient[`${x}|${y}`] ?? []);
 
-function pairRows({ x, y }) {
-  const efficient = efficientIds({ x, y });
+// How far along an axis a value stands, from 0 to 1. A log scale is linear up to a constant, so that it has room for zero.
+function shareOf(axis, value, log) {
+  const place = (number) => (log ? Math.sign(number) * Math.log1p(Math.abs(number) / axis.constant) : number);
+  const [low, high] = axis.domain.map(place);
+  return (place(value) - low) / (high - low);
+}
+
+const isLog = (axis) => element(`log-${axis}`).checked;
+
+function pairRows(chosen) {
+  const efficient = efficientIds(chosen);
   return frontier.trials.flatMap((trial, i) => {
-    const place = { x: trial.measures[x] ?? null, y: trial.measures[y] ?? null };
-    if (place.x === null || place.y === null) return [];
-    const [x_low, x_high] = trial.intervals?.[x] ?? [null, null];
-    const [y_low, y_high] = trial.intervals?.[y] ?? [null, null];
-    return [{ ...parts.rows[i], ...place, x_low, x_high, y_low, y_high, efficient: efficient.has(trial.id) }];
+    const row = { ...parts.rows[i], efficient: efficient.has(trial.id) };
+    for (const axis of ["x", "y"]) {
+      const value = trial.measures[chosen[axis]] ?? null;
+      if (value === null) return [];
+      const [first, last] = parts.axes[chosen[axis]].domain;
+      const ends = trial.intervals?.[chosen[axis]]?.map((end) => Math.min(Math.max(end, first), last));
+      const [low, high] = ends ?? [null, null];
+      const share = shareOf(parts.axes[chosen[axis]], value, isLog(axis));
+      Object.assign(row, { [axis]: value, [`${axis}_low`]: low, [`${axis}_high`]: high, [`${axis}_share`]: share });
+    }
+    return [row];
   });
 }
 
-function extent(rows, axis) {
-  const values = rows.flatMap((row) => [row[axis], row[`${axis}_low`], row[`${axis}_high`]]).filter((one) => one !== null);
-  const low = Math.min(...values), high = Math.max(...values);
-  return low < high ? [low, high] : values.length ? [low - 0.5, low + 0.5] : [-0.5, 0.5];
-}
-
-function marksWithin(scale, [low, high]) {
-  return scale
+function referenceMarks(axis, log) {
+  const [low, high] = axis.domain;
+  return axis.scale
     .filter((mark) => low <= mark.value && mark.value <= high)
-    .map((mark) => ({ ...mark, late: mark.value > (low + high) / 2 }));
+    .map((mark) => ({ ...mark, share: shareOf(axis, mark.value, log) }))
+    .map((mark) => ({ ...mark, late: mark.share > 1 / 2 }));
 }
 
-// A logarithm that also has room for zero: linear below the smallest value that is not zero.
-function logScale(values) {
-  const sizes = values.map(Math.abs).filter((size) => size > 0);
-  if (!sizes.length) return {};
-  const smallest = Math.min(...sizes), largest = Math.max(...sizes);
-  const ticks = values.includes(0) ? [0] : [];
-  for (let power = Math.floor(Math.log10(smallest)); 10 ** power <= largest * 1.0001; power++) {
-    ticks.push(...[1, 2, 5].map((step) => step * 10 ** power).filter((tick) => tick >= smallest && tick <= largest));
-  }
-  const signed = Math.min(...values) < 0 ? [...ticks.map((tick) => -tick), ...ticks] : ticks;
-  return { scale: { type: "symlog", constant: smallest, nice: false }, axis: { values: signed, labelOverlap: "greedy" } };
-}
+const noMarks = { x: [], y: [] };
+const onBoth = (about) => ({ x: about("x"), y: about("y") });
+const marksOf = (chosen) => onBoth((axis) => referenceMarks(parts.axes[chosen[axis]], isLog(axis)));
+const lowerOf = (chosen) => onBoth((axis) => parts.axes[chosen[axis]].lower);
 
 function specFor(chosen, width) {
   const spec = structuredClone(parts.spec);
   const rows = pairRows(chosen);
-  spec.datasets = { trials: rows };
+  const marks = marksOf(chosen), lower = lowerOf(chosen);
+  const labels = curveLabels(rows, [plotWidth(width), heightFor(width)], width < narrow ? noMarks : marks, lower);
+  spec.datasets = { trials: rows, x_marks: marks.x, y_marks: marks.y, labels };
   for (const axis of ["x", "y"]) {
-    const about = parts.axes[chosen[axis]];
-    const domain = extent(rows, axis);
-    const changes = element(`log-${axis}`).checked ? logScale(rows.map((row) => row[axis])) : {};
-    spec.datasets[`${axis}_marks`] = marksWithin(about.scale, domain);
+    const about = parts.axes[chosen[axis]], log = isLog(axis);
+    const scale = log ? { type: "symlog", constant: about.constant } : {};
     spec.params.find((param) => param.name === `${axis}_lower`).value = about.lower;
     for (const channel of spec.layer.map((layer) => layer.encoding[axis]).filter((one) => one?.field)) {
+      const { values, ...plain } = channel.axis;
       channel.title = width < narrow ? about.short : about.title;
-      channel.axis = { ...channel.axis, format: about.format, ...changes.axis };
-      channel.scale = { ...channel.scale, domain, ...changes.scale };
+      channel.axis = { ...plain, format: about.format, ...(log ? { values: about.ticks } : {}) };
+      channel.scale = { domain: about.domain, zero: false, nice: false, ...scale };
     }
   }
   const points = spec.layer.find((layer) => layer.name === "trials");
@@ -75,7 +82,7 @@ function fitTo(spec, width) {
     spec.layer = spec.layer.filter((layer) => !layer.name.endsWith("_meanings"));
     for (const row of spec.datasets.trials) if (row.recommended) row.note = "Recommended";
   }
-  return { ...spec, height: small ? 320 : 460, padding: small ? 2 : 8 };
+  return { ...spec, height: heightFor(width), padding: small ? 2 : 8 };
 }
 
 // One at a time, in the order they were asked for.
@@ -83,8 +90,21 @@ let drawing = Promise.resolve();
 function drawChart() {
   drawing = drawing.then(() => {
     const chosen = pair();
-    return drawInto(element("chart"), `${chosen.x}|${chosen.y}`, (width) => specFor(chosen, width));
+    return drawInto(element("chart"), `${chosen.x}|${chosen.y}`, (width) => specFor(chosen, width), openRow);
   });
+  for (const holder of all("[data-family]")) {
+    drawing = drawing.then(() => drawInto(holder, holder.dataset.family, (width) => familySpec(holder.dataset.family, pair(), width)));
+  }
+}
+
+// A click on a mark opens its row.
+function openRow(id) {
+  const line = lines.find((one) => one.dataset.trial === id);
+  if (!line) return;
+  for (const other of lines) other.classList.toggle("opened", other === line);
+  line.hidden = false;
+  line.scrollIntoView({ block: "center", behavior: "smooth" });
+  line.focus({ preventScroll: true });
 }
 
 function describe() {
@@ -151,6 +171,8 @@ function sortRows(heading) {
 }
 
 function changePair() {
+  const chosen = pair();
+  for (const axis of ["x", "y"]) element(`log-${axis}`).checked = parts.axes[chosen[axis]].skewed;
   describe();
   markEfficient();
   showColumns();
@@ -169,4 +191,5 @@ for (const button of table.querySelectorAll("thead button")) {
 }
 // A sheet of paper, so that letters are not shrunk with a wide screen.
 followWidth(element("chart"), narrow, 700, drawChart);
+followTheme(drawChart);
 changePair();

@@ -4,17 +4,20 @@ import csv
 import io
 import json
 import math
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import altair as alt
 from markupsafe import Markup
 
+from sfumato.methods import Method
 from sfumato.report.charts import draw_png, draw_svg
 from sfumato.report.files import write_files
 from sfumato.report.frontier import points
 from sfumato.report.frontier.chart import frontier_chart
-from sfumato.report.numbers import format_unit, is_percent, number_styles, plain
+from sfumato.report.numbers import format_unit, number_styles, plain
 from sfumato.report.shell import BANNER, render_report
 from sfumato.trials.document import FrontierDocument, MeasureEntry, to_json
 from sfumato.trials.frontier import Frontier, frontier_document
@@ -29,22 +32,30 @@ PILOT_BANNER = (
 COLUMNS = ("id", "label", "method", "series", "recoding", "claim")
 
 
-def write_report(frontier: Frontier, folder: str | Path, recommendation: Recommendation | None = None) -> list[Path]:
+def write_report(
+    frontier: Frontier,
+    folder: str | Path,
+    recommendation: Recommendation | None = None,
+    *,
+    command: Callable[[Method], str] | None = None,
+) -> list[Path]:
     """Write the report of a frontier, its chart and its tables into a folder, for the publisher's eyes.
+
+    With a `command` for each method, the report says how every release is published.
 
     >>> front = sf.frontier(table, [sf.Mondrian(k=5)])
     >>> written = sf.write_report(front, "report")
     """
-    return write(frontier_document(frontier, recommendation or frontier.recommend()), folder)
+    return write(frontier_document(frontier, recommendation or frontier.recommend(), command), folder)
 
 
 def write(document: FrontierDocument, folder: str | Path) -> list[Path]:
     """Write `report.html`, `frontier.json`, `frontier.csv`, `frontier.png` and `frontier.svg` into the folder."""
-    chart = frontier_chart(document, *document.default_pair)
+    text, chart = to_json(document), frontier_chart(document, *document.default_pair)
     drawing = draw_svg(chart)
     contents: dict[str, str | bytes] = {
         "report.html": page(document, chart, drawing),
-        "frontier.json": to_json(document),
+        "frontier.json": text,
         "frontier.csv": trial_table(document),
         "frontier.png": draw_png(chart),
         "frontier.svg": drawing,
@@ -66,18 +77,23 @@ def page(document: FrontierDocument, chart: alt.LayerChart, drawing: str) -> str
         document,
         {"frontier": asdict(document), "chart-parts": parts},
         PILOT_BANNER if document.pilot else BANNER,
+        scripts=("labels.js", "families.js", "page.js"),
         still=Markup(drawing),
         rows={row["id"]: row for row in rows},
         trials=sorted(document.trials, key=lambda trial: (trial.id != chosen, trial.id not in efficient)),
         about=axes,
         families={family: points.measures_of(document, family) for family in FAMILIES},
         family_titles=FAMILIES,
+        kinds={kind: title for kind, title in points.FAMILY_TITLES.items() if _several(rows, kind)},
         main=main,
         pair={"x": privacy, "y": utility},
         shown=len(points.pair_rows(document, privacy, utility)),
         efficient=efficient,
         recommended=next((trial for trial in document.trials if trial.id == chosen), None),
+        commands={trial.id: trial.command for trial in document.trials},
         cards_in_a_row=math.ceil(cards / max(math.ceil(cards / MAX_CARDS_IN_A_ROW), 1)),
+        form=next((points.form_of(row) for row in rows if row["recommended"]), None),
+        out_of_the_running=any(not (row["eligible"] or row["endpoint"]) for row in rows),
         repeated=any(trial.intervals for trial in document.trials),
         commonest=max(document.table.sensitive_shares, key=lambda pair: pair[1], default=None),
         styles=number_styles(document.measures, [trial.measures for trial in document.trials]),
@@ -88,10 +104,14 @@ def page(document: FrontierDocument, chart: alt.LayerChart, drawing: str) -> str
     )
 
 
+def _several(rows: list[dict[str, Any]], kind: str) -> bool:
+    """Whether a family of methods has releases besides the end points."""
+    return any(row["family"] == kind and not row["endpoint"] for row in rows)
+
+
 def format_limit(measure: MeasureEntry, limit: float) -> str:
     """An upper limit that the publisher set, in words."""
-    unit = measure.unit
-    return f"{measure.title.lower()} at most {plain(limit, unit)}" + ("" if is_percent(unit) else f" {unit}")
+    return f"{measure.title.lower()} at most {plain(limit, measure.unit)}"
 
 
 def format_range(measure: MeasureEntry) -> str:

@@ -6,7 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from audit.conjecture import PRECISION, SHAPES, Search
+
+from sfumato.reproduce.kacem2018.conjecture import PRECISION, SHAPES, Search
 
 HALF = Fraction(1, 2)
 RAYS = [[1, HALF, HALF**2], [HALF, 1, HALF], [HALF**2, HALF, 1], [1, HALF, 1]]

@@ -15,22 +15,16 @@ factor of 8 at ε = 0.1 and three values. At larger ε the geometric mechanism i
 the bound.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 PRECISION = 1e-7
 STEPS = 50
@@ -64,7 +58,7 @@ class Search:
         """The extreme rays of the cone of columns: (values, rays)."""
         signs = np.array(list(product((-1, 1), repeat=self.steps)), dtype=np.float64)
         logs = self.epsilon * np.hstack([np.zeros((len(signs), 1)), np.cumsum(signs, axis=1)])
-        return np.exp(logs - logs.max(axis=1, keepdims=True)).T
+        return np.asarray(np.exp(logs - logs.max(axis=1, keepdims=True)).T)
 
     @cached_property
     def geometric(self) -> Floats:
@@ -99,7 +93,7 @@ class Search:
     def gradient(self, weights: Floats) -> Floats:
         """How the error changes with the weight of each ray."""
         solved = np.linalg.solve(self._information(weights), self.rays)
-        return -self._per_share * (solved**2).sum(axis=0)
+        return np.asarray(-self._per_share * (solved**2).sum(axis=0))
 
     def lower_bound(self, weights: Floats) -> float:
         """No channel has a smaller error: the error is convex, so it lies above its tangent at these weights.

@@ -1,0 +1,155 @@
+"""Which rows to leave out so that the others can be published more finely.
+
+A few people at the end of an axis can make a class wide. If w of the n rows of a class at one end of an axis are left
+out, its penalty per row falls from c to c′, and the rows left out count as suppressed, with a penalty of 1. That gains
+
+    (n − w) · (c − c′) − w · (1 − c).
+
+All rows at a point go or stay, so that who is left out follows from where people stand and from where classes could be
+cut, and the table without them is partitioned anew under the same requirements.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.compiled import compiled
+from sfumato.data import Table
+from sfumato.errors import UnsatisfiableError
+from sfumato.methods.growing.points import PointArrays, Points, Runs
+from sfumato.methods.growing.sweep import EMPTY, cost_of, extend, penalties
+
+ROUNDS = 12
+"""How often ends of classes are sought, at most: a class can lose one after the other."""
+
+Partitioner = Callable[[Table], NDArray[np.int64]]
+
+
+class Ends(NamedTuple):
+    """The end of each class that gains most per row left out: `rows` at or beyond `position`, on the side `sign`."""
+
+    axis: NDArray[np.int64]
+    position: NDArray[np.int64]
+    sign: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    gain: NDArray[np.float64]
+
+
+class Limits(NamedTuple):
+    """The rows that a class must keep, and that may still be left out."""
+
+    min_rows: int
+    most: int
+
+
+def leave_out(table: Table, share: float, min_rows: int, partitioner: Partitioner) -> NDArray[np.int64]:
+    """The class of each point, −1 for those left out: at most a share of the rows, and none where nothing is gained."""
+    most, staying = int(share * table.n), np.ones(len(table.points), dtype=bool)
+    best = class_of = partitioner(table)
+    least = _total_penalty(table, best)
+    for _ in range(ROUNDS):
+        limits = Limits(min_rows, most - int(table.weights[~staying].sum()))
+        going = _choose(table, class_of, limits)
+        if not going.any():
+            break
+        staying &= ~going
+        try:
+            class_of = _partition_without(table, staying, partitioner)
+        except UnsatisfiableError:
+            break
+        penalty = _total_penalty(table, class_of)
+        if penalty < least:
+            best, least = class_of, penalty
+    return best
+
+
+def _partition_without(table: Table, staying: NDArray[np.bool_], partitioner: Partitioner) -> NDArray[np.int64]:
+    class_of = np.full(len(staying), -1, dtype=np.int64)
+    class_of[staying] = partitioner(table.reweight(np.where(staying[table.cell_point], table.cell_weight, 0)))
+    return class_of
+
+
+def _runs_of(class_of: NDArray[np.int64]) -> Runs:
+    """The points of each class."""
+    order = np.argsort(class_of, kind="stable")
+    numbers = np.arange(class_of.max() + 1)
+    return Runs(order, *(np.searchsorted(class_of[order], numbers, side=side) for side in ("left", "right")))
+
+
+def _total_penalty(table: Table, class_of: NDArray[np.int64]) -> float:
+    """The penalty summed over rows and axes, 1 on each axis for a row left out."""
+    points = Points.of(table, missing_first=True).arrays
+    left_out = int(table.weights[class_of < 0].sum())
+    return float(penalties(points, _runs_of(class_of)).sum()) + left_out * len(points.sizes)
+
+
+def _choose(table: Table, class_of: NDArray[np.int64], limits: Limits) -> NDArray[np.bool_]:
+    """Which points to leave out: those ends of classes first that gain most per row."""
+    points, runs = Points.of(table, missing_first=True).arrays, _runs_of(class_of)
+    ends = best_ends(points, runs, limits)
+    per_row = ends.gain / np.maximum(ends.rows, 1)
+    ranked = np.lexsort((np.arange(len(per_row)), -per_row.round(9)))
+    ranked = ranked[ends.gain[ranked] > 0]
+    taken = ranked[_fitting(ends.rows[ranked], limits.most)]
+    going = np.zeros(len(class_of), dtype=bool)
+    for number in taken:
+        members = runs.order[runs.starts[number] : runs.ends[number]]
+        beyond = ends.sign[number] * (points.positions[members, ends.axis[number]] - ends.position[number]) >= 0
+        going[members[beyond]] = True
+    return going
+
+
+@compiled
+def _fitting(rows: NDArray[np.int64], most: int) -> NDArray[np.bool_]:
+    """Which of some numbers of rows are taken, in turn, as long as they fit into so many."""
+    taken = np.zeros(len(rows), dtype=np.bool_)
+    for number in range(len(rows)):
+        if rows[number] <= most:
+            taken[number] = True
+            most -= rows[number]
+    return taken
+
+
+@compiled
+def best_ends(points: PointArrays, runs: Runs, limits: Limits) -> Ends:
+    """The end of each class that gains most per row left out; one of no rows where nothing is gained."""
+    where, gain = np.zeros((4, len(runs.starts)), dtype=np.int64), np.zeros(len(runs.starts))
+    found = Ends(where[0], where[1], where[2], where[3], gain)
+    whole = penalties(points, runs)
+    for number in range(len(runs.starts)):
+        members = runs.order[runs.starts[number] : runs.ends[number]]
+        for axis in range(len(points.sizes)):
+            rising = members[np.argsort(points.positions[members, axis], kind="mergesort")]
+            _seek_end(points, rising, axis, 1, whole[number], limits, number, found)
+            _seek_end(points, rising[::-1].copy(), axis, -1, whole[number], limits, number, found)
+    return found
+
+
+@compiled
+def _seek_end(
+    points: PointArrays,
+    outward: NDArray[np.int64],
+    axis: int,
+    sign: int,
+    whole: float,
+    limits: Limits,
+    number: int,
+    found: Ends,
+) -> None:
+    """Write the best end of one class on one side of an axis, if it is better than what was found before."""
+    axes = np.arange(len(points.sizes))
+    scale, box = 1 / np.maximum(points.sizes - 1, 1), np.empty((3, len(axes)), dtype=np.int32)
+    box[:] = EMPTY
+    rows, staying = points.weights[outward].sum(), 0
+    for i in range(len(outward) - 1):
+        staying += points.weights[outward[i]]
+        extend(box, points.positions, points.missing, axes, outward[i])
+        beyond, leaving = points.positions[outward[i + 1], axis], rows - staying
+        if beyond == points.positions[outward[i], axis] or staying < limits.min_rows or leaving > limits.most:
+            continue
+        gain = whole - staying * cost_of(box, axes, scale) - leaving * len(axes)
+        if gain > 0 and gain * max(found.rows[number], 1) > found.gain[number] * leaving:
+            found.axis[number], found.position[number], found.sign[number] = axis, beyond, sign
+            found.rows[number], found.gain[number] = leaving, gain

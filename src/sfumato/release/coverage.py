@@ -1,0 +1,123 @@
+"""How a set of conditions lies to the boxes of a release: which boxes are inside, which are touched, how much of each.
+
+Conditions allow runs of codes on every axis, each axis by itself; so a box is inside if it is on every axis, is touched
+if it is on every axis, and the share of it that is allowed is a product over the axes.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.estimation.shape import TINY, Side
+from sfumato.release.boxes import Boxes
+from sfumato.release.codes import Codes
+from sfumato.release.content import Content
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Coverage:
+    """Conditions on the quasi-identifiers, held against the boxes of a release."""
+
+    release: Content
+    allowed: Sequence[Codes]
+    inside: NDArray[np.bool_]
+    touched: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, release: Content, allowed: Sequence[Codes]) -> Self:
+        """Conditions on every quasi-identifier of the release."""
+        inside, touched = np.ones((2, len(release.boxes)), dtype=bool)
+        for side, codes in zip(release.sides, allowed, strict=True):
+            common = _allowed_in(side, codes, _counted)[0]
+            inside &= common == side.hi - side.lo + 1 + side.missing
+            touched &= common > 0
+        return cls(release, allowed, inside, touched)
+
+    def rows(self, chosen: NDArray[np.bool_]) -> float:
+        """The estimated rows that satisfy the conditions and have a chosen sensitive value."""
+        counts = self.release.counts
+        sure = counts[self.inside][:, chosen].sum()
+        partly = self.touched & ~self.inside
+        if not partly.any():
+            return float(sure)
+        by_class = self.release.shape.rows_by_class(counts, chosen)[partly]
+        return float(sure + (by_class * self.shares(partly)).sum())
+
+    def histogram(self) -> Floats:
+        """The estimated rows that satisfy the conditions, by sensitive value."""
+        return np.array([self.rows(chosen) for chosen in np.eye(self.release.histograms.shape[1], dtype=bool)])
+
+    def shares(self, some: NDArray[np.bool_]) -> Floats:
+        """The share of some boxes that the conditions allow, for each class of the shape: (boxes, classes)."""
+        shape = self.release.shape
+        share, at_ends = np.ones((len(shape.values), int(some.sum()))), self.release.at_ends[some]
+        for whole, codes, spread in zip(self.release.sides, self.allowed, shape.spreads, strict=True):
+            side = Side(whole.lo[some], whole.hi[some], whole.missing[some], whole.size)
+            between = _allowed_in(side, codes, spread.up_to) / np.maximum(spread.inside(side), TINY)
+            ends, allowed = _ends(side, codes)
+            share *= np.minimum(between, 1) * (1 - ends * at_ends) + allowed * at_ends
+        return share.T
+
+
+def careful_counts(release: Content, regions: Boxes, first: Integers, last: Integers) -> Floats:
+    """The rows in each region whose sensitive code lies in `first..last`, as a careful recipient estimates them."""
+    from sfumato.release.kernels import Masses, shaped_counts
+
+    if release.channel is not None or release.boxes.are_points.all():
+        return release.counts_in(regions, first, last)
+    shape = release.shape
+    lo, hi = regions.lo.astype(np.int64), regions.hi.astype(np.int64)
+    parts = [
+        (
+            spread.up_to(side.lo),
+            spread.up_to(side.hi + 1),
+            spread.up_to(lo[:, axis]),
+            spread.up_to(hi[:, axis] + 1),
+            np.diff(spread.up_to(np.array([side.size, side.size + 1]))),
+        )
+        for axis, (side, spread) in enumerate(zip(release.sides, shape.spreads, strict=True))
+    ]
+    start, end, begin, stop, absent = (np.stack([each.T for each in every]) for every in zip(*parts, strict=True))
+    by_value = release.counts / np.maximum(shape.likely @ shape.values, TINY)
+    rows = by_value[:, :, None] * shape.likely[:, None, :] * shape.values.T
+    added = np.pad(np.cumsum(rows, axis=1), ((0, 0), (1, 0), (0, 0)))
+    masses = Masses(start, end, begin, stop, absent[:, 0], release.at_ends)
+    return shaped_counts(release.boxes.arrays, added, masses, regions.arrays, first, last)
+
+
+def _ends(side: Side, codes: Codes) -> tuple[Integers, Integers]:
+    """How many ends the range of each box has (lowest, highest and missing value), and how many are allowed."""
+    lowest, highest = side.lo <= side.hi, side.lo < side.hi
+    allowed = [codes.hold(end.astype(np.int32)) for end in (side.lo, side.hi)]
+    ends = lowest.astype(np.int64) + highest + side.missing
+    return ends, (lowest & allowed[0]).astype(np.int64) + (highest & allowed[1]) + (side.missing & codes.missing)
+
+
+def _counted(positions: Integers) -> Floats:
+    """How many positions lie below each."""
+    return positions[None].astype(np.float64)
+
+
+def _allowed_in(side: Side, codes: Codes, up_to: Callable[[Integers], Floats]) -> Floats:
+    """How much of each box the codes allow along one axis, as `up_to` counts what lies below a position.
+
+    Up to position x, the codes allow all runs that end before it and the last one as far as it goes.
+    """
+    absent = np.diff(up_to(np.array([side.size, side.size + 1]))) * (side.missing & codes.missing)
+    if not codes.runs:
+        return absent
+    lo, end = np.array(codes.runs).T + np.array([[0], [1]])
+    before = np.pad(np.cumsum(up_to(end) - up_to(lo), axis=1), ((0, 0), (1, 0)))
+
+    def allowed_up_to(positions: Integers) -> Floats:
+        run = np.searchsorted(lo, positions, side="right") - 1
+        within = up_to(np.minimum(positions, end[run])) - up_to(lo[run])
+        return np.where(run < 0, 0, before[:, run] + within)
+
+    return np.maximum(allowed_up_to(side.hi + 1) - allowed_up_to(side.lo), 0) + absent

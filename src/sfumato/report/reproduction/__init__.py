@@ -1,0 +1,1 @@
+"""The pages, charts and tables of a reproduction of papers."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import random
-import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -38,18 +37,19 @@ def one_spelling(label: str) -> str:
     return head if head.removeprefix("-").isdigit() and not tail.strip("0") else label
 
 
-def is_one_field(label: str) -> bool:
-    """Whether a label has no parts that could tell a quasi-identifier, which releases are refused for."""
-    return sum(bool(part.strip(" []()")) for part in re.split("[;|=]", label)) < 2
-
-
+SIGNS = "".join(letter for letter in LETTERS if not letter.isalnum())
 short_labels = st.text("abcdefgh", min_size=1, max_size=3)
-odd_labels = st.text(LETTERS, min_size=1, max_size=6).filter(is_plain).filter(is_one_field).map(one_spelling)
+odd_labels = st.text(LETTERS, min_size=1, max_size=6).filter(is_plain).map(one_spelling)
+signs = st.text(SIGNS, max_size=2)
+one_word = st.tuples(signs, st.text("abcdXYZ01279éß漢", min_size=1, max_size=3), signs).map("".join)
+one_word_labels = one_word.filter(is_plain).map(one_spelling)
+"""Labels without parts that could tell a quasi-identifier, which releases are refused for."""
+any_labels = st.one_of(short_labels, odd_labels)
+secret_labels = st.one_of(short_labels, one_word_labels)
 
 
-def label_lists(least: int, most: int) -> st.SearchStrategy[list[str]]:
+def label_lists(least: int, most: int, labels: st.SearchStrategy[str] = any_labels) -> st.SearchStrategy[list[str]]:
     """Different labels, plain or full of punctuation."""
-    labels = st.one_of(short_labels, odd_labels)
     return st.lists(labels, min_size=least, max_size=most, unique=True)
 
 
@@ -72,9 +72,11 @@ def trees_over(draw: st.DrawFn, leaves: list[str], inner: list[str]) -> Tree:
 
 
 @st.composite
-def taxonomies(draw: st.DrawFn, least: int = 1, most: int = 8) -> tuple[Tree, list[str]]:
+def taxonomies(
+    draw: st.DrawFn, least: int = 1, most: int = 8, labels: st.SearchStrategy[str] = any_labels
+) -> tuple[Tree, list[str]]:
     """A ragged taxonomy as a schema nests it, and its leaves in tree order."""
-    leaves = draw(label_lists(least, most))
+    leaves = draw(label_lists(least, most, labels))
     inner = [f"group {i}" if i % 2 else f"{leaves[0]}, and; so {{on}} {i}" for i in range(8)]
     return draw(trees_over(leaves, inner)), leaves
 
@@ -142,9 +144,11 @@ def bins(draw: st.DrawFn, most: int = 9, name: str = "x") -> AxisCase:
 
 
 @st.composite
-def categories(draw: st.DrawFn, least: int = 1, most: int = 8, name: str = "x") -> AxisCase:
+def categories(
+    draw: st.DrawFn, least: int = 1, most: int = 8, name: str = "x", labels: st.SearchStrategy[str] = any_labels
+) -> AxisCase:
     """A categorical axis: plain values, or a ragged taxonomy."""
-    tree, leaves = draw(taxonomies(least, most))
+    tree, leaves = draw(taxonomies(least, most, labels))
     flat = isinstance(tree, list)
     spec = {"kind": "categorical", ("values" if flat and draw(st.booleans()) else "taxonomy"): tree}
     return AxisCase(name, spec, tuple((leaf, f" {leaf}") for leaf in leaves))
@@ -161,7 +165,7 @@ def axes(draw: st.DrawFn, most: int = 9, name: str = "x") -> AxisCase:
 @st.composite
 def sensitive_axes(draw: st.DrawFn, most: int = 5, name: str = "secret") -> AxisCase:
     """An axis with at least two positions."""
-    kinds = st.one_of(categories(2, most, name), grids(most, name).filter(lambda case: case.size > 1))
+    kinds = st.one_of(categories(2, most, name, secret_labels), grids(most, name).filter(lambda case: case.size > 1))
     case = draw(kinds)
     nullable = {"nullable": True} if draw(st.booleans()) else {}
     return AxisCase(case.name, {**case.spec, **nullable}, case.raw)

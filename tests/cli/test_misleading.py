@@ -151,8 +151,16 @@ def assumptions() -> list[str]:
     return list(spec["claim"]["assumptions"])
 
 
-def test_labels_that_hold_a_value_by_chance_are_no_fault(run: Run, publish: Run, people: Path) -> None:
-    honest = ("Male pattern baldness", "stage 2", "HIV+", "HIV-", "cancer, female", "coast-down type_3")
+@pytest.mark.parametrize(
+    "honest",
+    [
+        ("Male pattern baldness", "stage 2", "HIV+", "HIV-", "cancer, female", "coast-down type_3"),
+        ("<=20", "20-30", "30 - 40", ">=40", "40=42", "120/80 [35-50]"),
+    ],
+)
+def test_labels_that_hold_a_value_by_chance_are_no_fault(
+    honest: tuple[str, ...], run: Run, publish: Run, people: Path
+) -> None:
     rows = pl.read_csv(people / "people.csv")
     rows = rows.with_columns(disease=pl.Series([honest[number % len(honest)] for number in range(rows.height)]))
     rows.write_csv(people / "people.csv")

@@ -63,11 +63,12 @@ def test_a_verdict_holds_its_measure_value_and_sentence() -> None:
     whole = math.log(1 / 0.625) / 2 + (0.25 * math.log(0.25 / 0.625) + 0.75 * math.log(2)) / 2
     judged = judge("p_loss", whole / 4, found)
     assert (judged.measure, judged.value, judged.verdict) == ("p_loss", whole / 4, "good")
-    assert f"at least {whole:.3f} on this table" in judged.sentence
-    assert "at 25% of that" in judged.sentence
+    assert f"shifts beliefs by {whole:.3f} on this table" in judged.sentence
+    assert "the shift is 25% of that" in judged.sentence
     assert "changes by +50%" in judge("breach", 0.5, found).sentence
     assert "it would change by +150%" in judge("breach", 0.5, found).sentence
-    assert "right 25.0% of the time; the release raises that to 40.0%" in judge("guessed_right", 0.4, found).sentence
+    guessed = judge("guessed_right", 0.4, found).sentence
+    assert "right 25.0% of the time; looking people up in the release, 40.0%" in guessed
     assert "those of 1,234 people or more" in judge("smallest_class", 1234, found).sentence
     assert "loses 0.0400; this release loses 50% of that" in judge("u_loss", 0.02, found).sentence
     error = judge("query_error", 0.125, found).sentence
@@ -78,6 +79,15 @@ def test_a_verdict_holds_its_measure_value_and_sentence() -> None:
     assert judge("ncp", 0, found).sentence == "Quasi-identifiers are published exactly."
     assert "spans 30.0% of its attribute's range" in judge("ncp", 0.3, found).sentence
     assert MEASURES["classes"].verdict(3, found) is None
+
+
+def test_the_worst_off_person_is_compared_with_the_rarest_value() -> None:
+    """Where 94% share a value, to reveal it costs next to nothing; most releases would be poor beside that."""
+    found = References(overall=np.array([940, 60]), original={}, suppressed={})
+    commonest, rarest = revealed_shift(found.overall)
+    assert commonest < 0.03 < 0.5 < rarest
+    assert judge("p_loss", 2 * commonest, found).verdict == "good"
+    assert judge("p_loss", 0.8 * rarest, found).verdict == "poor"
 
 
 def test_references_come_from_the_end_points() -> None:

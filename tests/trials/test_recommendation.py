@@ -18,6 +18,8 @@ from sfumato.privacy.claims import Syntactic
 from sfumato.release import Release
 from sfumato.trials.audience import FLOORS
 from sfumato.trials.frontier import Frontier, frontier
+from sfumato.trials.purpose import COUNTS
+from sfumato.trials.reasons import grades
 from sfumato.trials.trial import Trial
 
 if TYPE_CHECKING:
@@ -86,6 +88,20 @@ FRONT = made_up(
 def chosen(front: Frontier = FRONT, **asked: Any) -> str | None:
     found = front.recommend(advise=False, **asked).trial
     return found.id if found else None
+
+
+def test_what_is_recommended_is_poor_in_nothing_that_another_is_not() -> None:
+    useful, plain, worse = mondrian(2, 0.08, 0.01, smallest_class=2.0), mondrian(10, 0.05, 0.1), mondrian(50, 0.01, 0.2)
+    found = made_up(useful, plain, worse).recommend()
+    assert found.chosen.id == "mondrian:k=10"
+    assert found.rule == "the most useful release that keeps the floor and has the fewest poor grades"
+    assert "Mondrian k=10 is the most useful of the 2 of these with the fewest poor grades" in " ".join(found.why)
+    assert {one.trial.id for one in found.candidates} == {"mondrian:k=10", "mondrian:k=50"}
+    alone = made_up(useful, plain).recommend()
+    assert "Mondrian k=10 alone of these has the fewest poor grades: at worst" in " ".join(alone.why)
+    assert chosen(made_up(useful, mondrian(20, 0.3, 0.05))) == "mondrian:k=2"
+    poor = mondrian(10, 0.05, 0.1, smallest_class=2.0)
+    assert chosen(made_up(useful, poor)) == "mondrian:k=2"
 
 
 def test_the_most_useful_release_above_the_floor_of_the_audience() -> None:
@@ -250,6 +266,10 @@ def test_a_recommendation_is_the_most_useful_of_those_that_keep_everything(
         assert best.trial is None
         return
     assert best.trial in fit
+    if floored:
+        poor = [sum(one.verdict == "poor" for one in grades(each, front.references, COUNTS)) for each in fit]
+        fit = [one for one, count in zip(fit, poor, strict=True) if count == min(poor)]
+        assert best.trial in fit
     assert worst(best.trial, "query_error") == min(worst(one, "query_error") for one in fit)
     assert (
         not any(

@@ -2,9 +2,9 @@
 
 A label is cut into fields, at signs that part fields, and into words. A field that is a value or a group of a
 quasi-identifier tells it. A word may be there by chance, as in `stage 2` or `cancer, female`, so words count only if
-they tell in the labels of most rows: names of values, numbers beside one or beside the name of their column. What is
-told must be true of most rows with the label, and finer than the class of some. A secret code in a label is beyond
-what anybody can find.
+they tell in the labels of most rows. Numbers are in labels for reasons of their own, as in `20-30` or `<=50`, so in
+words a number counts only beside the name of its column or beside a value of another one. What is told must be true of
+most rows with the label, and finer than the class of some. A secret code in a label is beyond what anybody can find.
 """
 
 import re
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sfumato.release.content import Content
 from sfumato.schema import Axis, CategoricalAxis, NumericAxis, Span
 
-FIELDS = re.compile(r"[|;=\x00-\x1f]")
+FIELDS = re.compile(r"[|;\x00-\x1f]")
 """What parts fields, and hardly ever words."""
 WORDS = re.compile(r"[\W_]+")
 MAX_WORDS = 4
@@ -55,11 +55,11 @@ def telling_labels(release: Content) -> list[str]:
 
 
 def _in_words(release: Content, value: int, spans_of: list[dict[str, Span]]) -> list[Told]:
-    """What the words of a label tell, but for a number that stands alone."""
+    """What the words of a label tell, but for numbers that stand alone."""
     words = _cut(release.schema.sensitive.labels[value], WORDS)
     told, quasi = _true(release, value, _find(_runs(words), release, spans_of)), release.schema.quasi
     named = {_spell(quasi[part.axis].name) for part in told} & set(map(_spell, words))
-    alone = len(told) == 1 and isinstance(quasi[told[0].axis], NumericAxis) and not named
+    alone = all(isinstance(quasi[part.axis], NumericAxis) for part in told) and not named
     return [] if alone else told
 
 

@@ -29,14 +29,17 @@ class Chooser:
     looked: str | None = None
 
     def choose(self, *, advise: bool = True, progress: Progress | None = None) -> Recommendation:
-        """The most useful of the trials that are fit, or none and perhaps advice; `progress` is told what is tried."""
+        """The most useful of the fit trials that are least poor, or none and perhaps advice.
+
+        `progress` is told what is tried to find that.
+        """
         found = sort_out(self.trials, self.standard)
         self._refuse(found)
-        offered = candidates(found.fit, self.standard)
+        offered = candidates(self._least_poor(found.fit), self.standard)
         trial = offered[-1].trial if offered else None
         return Recommendation(
             trial=trial,
-            rule=self._rule() if trial else "nothing is fit",
+            rule=self._rule(found.fit) if trial else "nothing is fit",
             limits=self.standard.limits,
             candidates=offered,
             advice=self._adviser(progress).advise() if advise and not trial else None,
@@ -48,6 +51,14 @@ class Chooser:
             references=self.references,
             why=tuple(self._why(trial, found)),
         )
+
+    def _least_poor(self, fit: Sequence[Trial]) -> list[Trial]:
+        """Those with the fewest poor grades, of all that keep a floor: nothing is recommended that need not be poor."""
+        if not self.standard.floor:
+            return list(fit)
+        graded = [grades(trial, self.references, self.standard.purpose) for trial in fit]
+        poor = [sum(one.verdict == "poor" for one in verdicts) for verdicts in graded]
+        return [trial for trial, count in zip(fit, poor, strict=True) if count == min(poor)]
 
     def _refuse(self, found: Sorted) -> None:
         """Refuse to choose where nothing hides who is in the table, or limits leave nothing."""
@@ -61,8 +72,9 @@ class Chooser:
             nearest = ", ".join(f"{name} is at least {value:.4g}" for name, value in least.items())
             raise UnsatisfiableError(f"none of {len(judged)} releases has {wanted}; among them {nearest}")
 
-    def _rule(self) -> str:
-        kept = "keeps the floor" if self.standard.floor else "keeps the limits"
+    def _rule(self, fit: Sequence[Trial]) -> str:
+        kept = f"keeps the {'floor' if self.standard.floor else 'limits'}"
+        kept += " and has the fewest poor grades" if len(self._least_poor(fit)) < len(fit) else ""
         if self.pilot:
             return f"the most useful release that noise protects at what is left of ε and that {kept}"
         return f"the most useful release that {kept}"
@@ -76,7 +88,8 @@ class Chooser:
         told = [*standard_sentences(self.standard), census_sentence(found)]
         if trial is None:
             return [*told, nothing_sentence(found, self.standard)]
-        return [*told, chosen_sentence(trial, found.fit, self.standard), self._looked_at(trial)]
+        chosen = chosen_sentence(trial, found.fit, self._least_poor(found.fit), self.standard)
+        return [*told, chosen, self._looked_at(trial)]
 
     def _looked_at(self, chosen: Trial) -> str:
         """What the choice was made on, and whether the claim covers that."""

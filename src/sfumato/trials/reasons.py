@@ -40,9 +40,13 @@ def census_sentence(found: Sorted) -> str:
     return f"Of {total} releases with a guarantee, {', '.join(told)}." if total else "No release has a guarantee."
 
 
-def chosen_sentence(trial: Trial, fit: Sequence[Trial], standard: Standard) -> str:
-    """Why this one of those that are fit."""
+def chosen_sentence(trial: Trial, fit: Sequence[Trial], least_poor: Sequence[Trial], standard: Standard) -> str:
+    """Why this one of those that are fit, of which some have the fewest poor grades."""
     best = f"is the most useful of these {len(fit)}" if len(fit) > 1 else "is that one"
+    if len(least_poor) < len(fit):
+        best = "alone of these has the fewest poor grades"
+        if len(least_poor) > 1:
+            best = f"is the most useful of the {len(least_poor)} of these with the fewest poor grades"
     return (
         f"{trial.method.label} {best}: at worst, {standard.purpose.sentence(standard.use(trial))}, and "
         f"{risk_words(percent(risk(trial)))}."

@@ -30,12 +30,12 @@ def _range_of_revealing(references: References) -> tuple[float, float]:
 
 
 def _judge_shift(value: float, references: References) -> tuple[Grade, str]:
-    revealed, _ = _range_of_revealing(references)
-    if not revealed:
+    _, rarest = _range_of_revealing(references)
+    if not rarest:
         return "good", "Everybody has the same value; there is nothing to reveal."
-    return grade(value, revealed / 4, revealed * 3 / 4), (
-        f"Revealing somebody's value outright costs at least {revealed:.3f} on this table; the worst-off person is at "
-        f"{value / revealed:.0%} of that."
+    return grade(value, rarest / 4, rarest * 3 / 4), (
+        f"Revealing the rarest value outright shifts beliefs by {rarest:.3f} on this table; for the worst-off person "
+        f"the shift is {value / rarest:.0%} of that."
     )
 
 
@@ -51,7 +51,7 @@ def _scale_of_shift(references: References) -> list[Mark]:
 def _judge_guesses(value: float, references: References) -> tuple[Grade, str]:
     base = references.baseline_guess
     return grade((value - base) / max(1 - base, 1e-9), 0.1, 0.35), (
-        f"Naming the commonest value for everyone is right {base:.1%} of the time; the release raises that to "
+        f"Naming the commonest value for everyone is right {base:.1%} of the time; looking people up in the release, "
         f"{value:.1%}."
     )
 

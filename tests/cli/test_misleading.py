@@ -14,9 +14,10 @@ import pytest
 
 import sfumato as sf
 from sfumato.cli.show import printable
-from sfumato.measures import measure
+from sfumato.measures import looks
 from sfumato.measures.flows import evaluation
 from sfumato.privacy.ledger import Ledger
+from sfumato.publish import pilots
 from sfumato.publish.agreement import LOOKS
 from sfumato.release import load_release
 from sfumato.release.envelope import spelled
@@ -434,7 +435,7 @@ def test_what_showed_measures_is_one_of_few_things(run: Run, publish: Run, peopl
 
 
 def test_every_look_is_known_to_verify() -> None:
-    found = {measure.LOOK, evaluation.LOOK, page.LOOK, frontier.LOOK}
+    found = {looks.LOOK, evaluation.LOOK, page.LOOK, frontier.LOOK, pilots.PILOT}
     assert found == set(LOOKS)
 
 

@@ -490,3 +490,131 @@ def test_a_claim_about_flows_of_the_first_version_is_not_contradicted_for_what_i
     monkeypatch.chdir(tmp_path)
     told = run("verify", "old")
     assert (told.code, "Made by version 0.1.0: the claim leaves out that every origin" in told.out) == (3, True)
+
+
+# What else was seen before a release
+
+
+def bought(run: Run, epsilon: str, *options: str) -> None:
+    assert run(*FRONTIER, "study", "--epsilon", epsilon, *options).code == 0
+
+
+def test_a_choice_costs_every_pilot_that_was_bought(run: Run, publish: Run, people: Path) -> None:
+    """The claim counted the last one alone, and the ledger all of them."""
+    for _ in range(3):
+        bought(run, "2", "--new-pilot")
+    assert float(Ledger().spent("people").epsilon) == pytest.approx(0.9)
+    told = publish("r", "--method", "quad-tree", "--epsilon", "1.1", "--pilot", "study/pilot")
+    assert told.code == 0
+    claim = Release.load("r").claim
+    assert claim.choice
+    assert (claim.choice.epsilon, claim.cost) == (0.9, Ledger().spent("people"))
+    assert run("verify", "r").code == 3
+
+
+def test_what_is_left_of_epsilon_is_what_all_pilots_leave(run: Run, people: Path) -> None:
+    bought(run, "2")
+    bought(run, "2", "--new-pilot")
+    told = run(*FRONTIER, "study", "--epsilon", "2")
+    assert "--epsilon 1.4" in told.out.replace("\n", " ")
+    spent = Ledger().spent("people")
+    refused = run(*FRONTIER, "study", "--epsilon", "0.65", "--new-pilot")
+    assert (refused.code, "the pilots that were bought of people cost 0.6" in refused.err) == (2, True)
+    assert Ledger().spent("people") == spent
+
+
+def test_a_pilot_counts_where_the_command_leaves_it_out(run: Run, publish: Run, people: Path) -> None:
+    """Whoever bought a pilot has seen its report, and may choose by it and publish by hand."""
+    bought(run, "2")
+    assert publish("r", "--method", "quad-tree", "--epsilon", "1").code == 0
+    claim = Release.load("r").claim
+    assert claim.cost == Ledger().spent("people")
+    assert run("verify", "r").code == 3
+    assert publish("before", "--method", "quad-tree", "--epsilon", "1", "--beforehand").code == 0
+    claim = Release.load("before").claim
+    assert float(claim.cost.epsilon) == 1  # type: ignore[union-attr]
+    assert any("before anybody saw measures" in line for line in claim.assumptions)
+    assert run("verify", "before").code == 3
+
+
+def test_a_claim_that_leaves_a_pilot_out_is_found(run: Run, publish: Run, people: Path) -> None:
+    bought(run, "2")
+    assert publish("r", "--method", "quad-tree", "--epsilon", "1").code == 0
+    spec = described("r")
+    del spec["claim"]["choice"]
+    spec["claim"]["epsilon"] = 1
+    (people / "r" / "release.json").write_text(json.dumps(spec))
+    told = run("verify", "r")
+    assert (told.code, "knows of a pilot of the same people before" in told.out) == (1, True)
+
+
+def test_what_hides_a_value_alone_cannot_be_paid_by_a_pilot(run: Run, publish: Run, people: Path) -> None:
+    declare_one_row(people)
+    bought(run, "2")
+    assert publish("r", "--method", "local", "--epsilon", "1").code == 0
+    claim = Release.load("r").claim
+    assert isinstance(claim, Conditional)
+    assert claim.looked == "the report of a pilot"
+    assert run("verify", "r").code == 3
+
+
+def test_a_look_at_the_same_file_in_other_columns_is_remembered(run: Run, publish: Run, people: Path) -> None:
+    """A frontier with a proposed schema has another name and other columns, and the same rows."""
+    told = run(
+        *("frontier", "people.csv", "--sensitive", "disease", "--quasi", "age", "--method", "mondrian"),
+        *("--workers", "1", *LENIENT, "-o", "look"),
+    )
+    assert told.code == 0
+    text = (people / "people.toml").read_text()
+    (people / "people.toml").write_text(text.replace('name = "people"', 'name = "residents"', 1))
+    assert 'name = "residents"' in (people / "people.toml").read_text()
+    assert publish("r", *QUAD_TREE).code == 0
+    assert isinstance(Release.load("r").claim, Conditional)
+    rows = (people / "people.csv").read_text()
+    (people / "people.csv").write_text(rows + rows.splitlines()[-1].replace("99", "1") + "\n")
+    assert publish("other", *QUAD_TREE).code == 0
+
+
+@pytest.mark.parametrize("measured", ["frontier", "cross_validate", "measure_risks"])
+def test_a_release_in_memory_says_that_the_rows_were_looked_at(measured: str, table: sf.Table) -> None:
+    unseen = sf.QuadTree(epsilon=1).publish(table)
+    assert isinstance(unseen.claim, PureDP)
+    if measured == "frontier":
+        sf.frontier(table, [sf.Mondrian(k=5)], workers=1)
+    elif measured == "cross_validate":
+        sf.cross_validate(table, sf.Mondrian(k=5), folds=2)
+    else:
+        training, control = sf.hold_out(table, 0.5)
+        sf.measure_risks(training, sf.Original().publish(training), control)
+    assert isinstance(sf.QuadTree(epsilon=1).publish(table).claim, Conditional)
+    saved, _ = sf.publish_to(sf.QuadTree(epsilon=1), table, "r")
+    assert isinstance(saved.claim, Conditional)
+    saved, _ = sf.publish_to(sf.QuadTree(epsilon=1), table, "b", beforehand=True)
+    assert isinstance(saved.claim, PureDP)
+
+
+def test_rows_that_were_dealt_out_or_labelled_by_all_rows_promise_nothing(table: sf.Table) -> None:
+    """One person less changed hundreds of rows of what was published under ε."""
+    for made in (*sf.hold_out(table, 0.5), sf.cluster_labels(table, 2)):
+        for method in (sf.QuadTree(epsilon=1), sf.Marginals(epsilon=1)):
+            claim = method.publish(made).claim
+            assert not claim.promises
+            assert "one person more could change many of its rows" in claim.sentence()
+        assert sf.Mondrian(k=2).publish(made).claim.promises
+
+
+def test_labels_that_tell_do_not_end_a_frontier(run: Run, people: Path) -> None:
+    """The end points are there to compare with, whatever their labels say."""
+    diseases = ("flu", "cold", "asthma", "diabetes")
+    labels = [f"{disease}|{sex}" for disease in diseases for sex in ("Female", "Male")]
+    rows = [line.split(",") for line in (people / "people.csv").read_text().splitlines()]
+    told = [",".join([*row[:-1], f"{diseases[number % 4]}|{row[2]}"]) for number, row in enumerate(rows[1:])]
+    (people / "people.csv").write_text("\n".join([",".join(rows[0]), *told, ""]))
+    schema = (people / "people.toml").read_text()
+    start = schema.index("taxonomy", schema.index("[columns.disease]"))
+    end = schema.index("\n", start)
+    (people / "people.toml").write_text(f"{schema[:start]}values = {json.dumps(labels)}{schema[end:]}")
+    found = run(*FRONTIER, "study", "--epsilon", "2")
+    assert found.code == 0, found.err
+    refused = run("publish", "people.csv", "--schema", "people.toml", "--method", "suppression", "-o", "s")
+    assert (refused.code, "sensitive labels tell more" in refused.err) == (2, True)

@@ -143,16 +143,25 @@ def test_the_choice_is_not_always_the_first_row_nor_the_same_place() -> None:
     assert set(ages) == set(range(10))
 
 
+def test_the_secret_does_not_choose_the_row() -> None:
+    """What hides the secret alone publishes the rest of the row as it is."""
+    for person in range(20):
+        visits: list[Visits] = [
+            [(f"p{person}", age, "yes" if age in ill else "no") for age in range(4)] for ill in ((), (0,), (1, 3), (2,))
+        ]
+        assert len({next(iter(cells(table_of(each))))[0] for each in visits}) == 1
+
+
 def test_another_process_chooses_the_same_rows() -> None:
     program = (
         "import polars as pl; from sfumato.data.people import keep_rows_of_people as keep\n"
-        "codes = pl.DataFrame({'a': range(400)}, schema={'a': pl.Int32})\n"
+        "codes = pl.DataFrame({'a': range(400), 's': 0}, schema={'a': pl.Int32, 's': pl.Int32})\n"
         "people = pl.Series([str(n % 7) for n in range(400)])\n"
-        "print(keep(codes, pl.DataFrame(), people, 3)[0]['a'].to_list())"
+        "print(keep(codes, pl.DataFrame(), people, 3, secret='s')[0]['a'].to_list())"
     )
     found = {subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout for _ in range(2)}
-    codes = pl.DataFrame({"a": range(400)}, schema={"a": pl.Int32})
-    here, _ = keep_rows_of_people(codes, pl.DataFrame(), pl.Series([str(n % 7) for n in range(400)]), 3)
+    codes = pl.DataFrame({"a": range(400), "s": 0}, schema={"a": pl.Int32, "s": pl.Int32})
+    here, _ = keep_rows_of_people(codes, pl.DataFrame(), pl.Series([str(n % 7) for n in range(400)]), 3, secret="s")
     assert found == {f"{here['a'].to_list()}\n".encode()}
 
 
@@ -169,9 +178,9 @@ def test_kept_columns_stay_beside_their_rows() -> None:
 
 def test_a_large_table_is_quick() -> None:
     count = 300_000
-    codes = pl.DataFrame({"a": np.arange(count, dtype=np.int32) % 90})
+    codes = pl.DataFrame({"a": np.arange(count, dtype=np.int32) % 90}).with_columns(s=0)
     people = pl.Series(np.arange(count) % (count // 3)).cast(pl.String)
-    assert keep_rows_of_people(codes, pl.DataFrame(), people, 2)[0].height == 2 * (count // 3)
+    assert keep_rows_of_people(codes, pl.DataFrame(), people, 2, secret="s")[0].height == 2 * (count // 3)
 
 
 @pytest.mark.parametrize(

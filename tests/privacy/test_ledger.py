@@ -344,7 +344,7 @@ def test_the_mark_of_the_second_format_counts_entries(ledger: Ledger) -> None:
     reserve(ledger, "a")
     with sqlite3.connect(ledger.path) as connection:
         connection.execute("DROP TABLE writes")
-        for column in ("hides", "person"):
+        for column in ("hides", "person", "pilot"):
             connection.execute(f"ALTER TABLE entries DROP COLUMN {column}")
         connection.execute("PRAGMA user_version = 2")
     connection.close()
@@ -486,7 +486,7 @@ def test_wrong_files_are_one_sentence(tmp_path: Path) -> None:
     for path, sentence in [
         (text, "this is not a ledger; expected an SQLite file"),
         (other, "this is a database of another program; expected a ledger"),
-        (newer, "this ledger has format 5; this version reads format 4"),
+        (newer, "this ledger has format 6; this version reads format 5"),
         (tmp_path, "this is a folder; expected the file of a ledger"),
         (tmp_path / "a\x00b", "the ledger cannot be used (embedded null byte)"),
     ]:
@@ -656,7 +656,8 @@ class Careless(Ledger):
             raise BudgetError("nothing left")
         time.sleep(0.05)
         with self._file.writing() as connection:
-            values = (release, data_set, str(epsilon), "0", "m", "r", "reserved", "now", None, "add-remove", "", "", "")
+            told = ("m", "r", "reserved", "now", None, "add-remove", "", "", "", 0)
+            values = (release, data_set, str(epsilon), "0", *told)
             connection.execute(f"INSERT INTO entries VALUES (NULL{', ?' * len(values)})", values)
 
 kind, path, name, tries, epsilon = sys.argv[1:]
@@ -751,7 +752,9 @@ def test_a_killed_process_leaves_a_whole_entry_or_none(ledger: Ledger, moment: s
             for number in range(2000):
                 connection.execute(
                     "INSERT INTO entries SELECT NULL, ?, data_set, epsilon, delta, method, folder, state, reserved_at, "
-                    "settled_at, neighbours, rows, hides, person FROM entries WHERE release = 'first'", (str(number),))
+                    "settled_at, neighbours, rows, hides, person, pilot FROM entries WHERE release = 'first'",
+                    (str(number),),
+                )
             die()
     if {moment!r} == "after":
         ledger.reserve(data_set="people", release="second", epsilon=1, method="m", folder="r")

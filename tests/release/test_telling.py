@@ -40,6 +40,10 @@ def told(labels: tuple[str, ...]) -> list[str]:
         ("20=30", "30=40"),
         ("A15.0", "B20", "stage 30"),
         ("20 to 30 thousand", "30 to 40 thousand"),
+        ("1|agree", "2|disagree", "20|agree with all"),
+        ("20;30", "20;40", "30;30", "30;40"),
+        ("age 20-29", "age 30-39", "age 40-49"),
+        ("Male doctor", "Female doctor"),
     ],
 )
 def test_numbers_may_mean_something_else(labels: tuple[str, ...]) -> None:
@@ -49,11 +53,11 @@ def test_numbers_may_mean_something_else(labels: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(
     "labels",
     [
-        ("flu|30|12", "cold|31|40"),
-        ("flu 30 Male", "cold 31 Female"),
-        ("flu (age 30)", "cold (age 31)"),
-        ("age=30 hours=12", "age=31 hours=13"),
-        ("Male;flu", "Female;flu"),
+        ("flu|30|12", "cold|31|40", "flu|32|13", "cold|33|14"),
+        ("flu 30 Male", "cold 31 Female", "cold 30 Male", "flu 33 Female"),
+        ("flu (age 30)", "cold (age 31)", "flu (age 32)", "cold (age 33)"),
+        ("age=30 hours=12 flu", "age=31 hours=13 flu", "age=30 hours=12 cold", "age=33 hours=13 cold"),
+        ("Male;flu", "Female;flu", "Male;cold", "Female;cold"),
     ],
 )
 def test_numbers_beside_what_names_them_tell(labels: tuple[str, ...]) -> None:

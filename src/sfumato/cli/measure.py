@@ -11,8 +11,8 @@ from sfumato.cli.together import belief_figures, read_release
 from sfumato.data import Table, read
 from sfumato.errors import ParameterError
 from sfumato.measures.attacks.composition import HIGHEST_BELIEF
-from sfumato.measures.looks import note_look
-from sfumato.measures.measure import LOOK, MEASURES, Measurements, assess
+from sfumato.measures.looks import LOOK, note_look
+from sfumato.measures.measure import MEASURES, Measurements, assess
 from sfumato.measures.measurement import Measure, Measurement
 from sfumato.measures.workloads import WORKLOADS
 from sfumato.measures.workloads.clustering import MatchPoint

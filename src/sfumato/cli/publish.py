@@ -109,7 +109,7 @@ def _telling(
 ) -> Callable[[Release], None]:
     """What says, once a release is signed, what it gives away with others beside it; the figures go to `told`."""
     from sfumato.cli.together import read_release, say_together  # without it, no measure is loaded
-    from sfumato.measures.measure import LOOK
+    from sfumato.measures.looks import LOOK
 
     if method.claim.noise:
         raise ParameterError(
@@ -119,7 +119,7 @@ def _telling(
     others = [read_release(path, table.schema)[0] for path in beside]
 
     def tell(release: Release) -> None:
-        ledger.note_look(table.schema.name, LOOK, table.digest)
+        ledger.note_look(table.schema.name, LOOK, *table.digests)
         told.update(say_together(table, release, beside, others))
 
     return tell

@@ -80,11 +80,12 @@ class PolarsEngine:
         people = as_names(frame[person], schema.missing, f"{where}, column {person!r}")
         repeated = int((people.drop_nulls().value_counts()["count"] > 1).sum())
         about: dict[str, Any] = {"where": where, "repeated": repeated, "unowned": people.null_count()}
-        first, beside = keep_rows_of_people(codes, kept, people, 1)
+        secret = schema.sensitive.name
+        first, beside = keep_rows_of_people(codes, kept, people, 1, secret=secret)
         one_each = cls(codes=first, kept=beside, **about)
         if schema.rows_per_person == 1:
             return one_each
-        codes, kept = keep_rows_of_people(codes, kept, people, schema.rows_per_person)
+        codes, kept = keep_rows_of_people(codes, kept, people, schema.rows_per_person, secret=secret)
         return cls(codes=codes, kept=kept, one_each=one_each, **about)
 
     def count_by_key(self, axes: Sequence[Axis]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

@@ -45,10 +45,14 @@ class Table:
     """How many people had several rows to begin with, for the publisher's eyes."""
     synthetic: bool = False
     """Whether noise stands between these rows and any person, so that measures of them show nobody's."""
+    derived: str = ""
+    """How the rows were made of others, if one person more among those could change many of these."""
     _looks: list[str] = field(default_factory=list)
     """What showed measures of these rows; what is made of the table shares it."""
     unowned: int = 0
     """How many rows were left out because nothing says whose they are, for the publisher's eyes."""
+    file: Path | None = None
+    """Where the rows were read, if that was a file."""
     _memory: dict[Hashable, Any] = field(default_factory=dict, init=False)
 
     def remember(self, key: Hashable, make: Callable[[], Any], *, anew: bool = False) -> Any:
@@ -110,6 +114,15 @@ class Table:
         order = np.lexsort((self.cell_weight, marks))
         names = json.dumps(sorted(axis.name for axis in self.schema.axes))
         return hashlib.sha256(names.encode() + marks[order].tobytes() + self.cell_weight[order].tobytes()).hexdigest()
+
+    @cached_property
+    def digests(self) -> tuple[str, ...]:
+        """The digest of the rows, and that of the file as it is, by which the same rows in other columns are known."""
+        try:
+            with open(self.file or "", "rb") as file:
+                return self.digest, hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError:
+            return (self.digest,)
 
     @property
     def looked(self) -> str | None:
@@ -224,4 +237,5 @@ def read(source: Any, schema: Schema | Mapping[str, Any] | Path | str) -> Table:
         schema = Schema.parse(dict(schema))
     elif not isinstance(schema, Schema):
         schema = Schema.load(schema)
-    return Table.from_rows(PolarsEngine.read(source, schema), schema)
+    table = Table.from_rows(PolarsEngine.read(source, schema), schema)
+    return replace(table, file=Path(source)) if isinstance(source, str | Path) else table

@@ -7,6 +7,9 @@ from sfumato.data import Table
 from sfumato.errors import LedgerError
 from sfumato.privacy.ledger import Ledger
 
+LOOK = "a measurement"
+"""What shows measures of the rows."""
+
 
 def note_look(table: Table, what: str, ledger: Ledger | None = None) -> None:
     """Note that measures of the rows are shown; those of a synthetic table show nobody's.
@@ -16,10 +19,10 @@ def note_look(table: Table, what: str, ledger: Ledger | None = None) -> None:
     """
     if table.synthetic:
         return
-    name, rows, book = table.schema.name, table.digest, ledger or Ledger()
+    name, book = table.schema.name, ledger or Ledger()
     try:
-        book.note_look(name, what, rows)
-        table.note_look(book.looked(name, rows) or what)
+        book.note_look(name, what, *table.digests)
+        table.note_look(book.looked(name, *table.digests) or what)
     except LedgerError:
         if ledger is not None:
             raise

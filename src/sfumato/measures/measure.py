@@ -7,7 +7,7 @@ from sfumato.data import Table
 from sfumato.errors import DataError, ParameterError
 from sfumato.measures.attacks import ATTACKS
 from sfumato.measures.base import Assessment, Workload, expect_same_axes
-from sfumato.measures.looks import note_look
+from sfumato.measures.looks import LOOK, note_look
 from sfumato.measures.measurement import Measure, Measurement
 from sfumato.measures.workloads import WORKLOADS
 from sfumato.notebook import html_table
@@ -15,8 +15,6 @@ from sfumato.privacy.ledger import Ledger
 from sfumato.release import Release
 
 Progress = Callable[[str, int, int], None]
-LOOK = "a measurement"
-"""What shows measures of the rows."""
 MEASURES: dict[str, Measure] = {
     measure.name: measure for assessment in (*ATTACKS, *WORKLOADS) for measure in assessment.measures
 }

@@ -14,7 +14,7 @@ from sfumato.errors import ParameterError, UnsatisfiableError
 from sfumato.mechanisms.budget import Budget
 from sfumato.mechanisms.noise import Source, SystemSource
 from sfumato.parameters import check_parameters, declarations, label_of, parameter
-from sfumato.privacy.claims import Claim, Differential, PureDP
+from sfumato.privacy.claims import Claim, Conditional, Differential, PureDP
 from sfumato.privacy.claims.differential import ONE_ROW, WELL_FORMED, WHO
 from sfumato.privacy.loss import MAX_AMOUNT, Loss, Pure, exact
 from sfumato.privacy.requirements import Requirement
@@ -77,14 +77,20 @@ class Method(ABC):
         if not table.n and not isinstance(self, PrivateMethod):
             raise UnsatisfiableError(f"the table has no rows; {self.name} has nothing to publish")
         source = source or SystemSource()
-        release = self._promising(table, self._publish(table, source)).verified()
+        release = self._promising(table, self._publish(table, source))
+        if self.endpoint and not source.protects and release.violations():
+            return release.without_guarantee("made to compare others with")
+        release = release.verified()
         if self.randomized and not source.protects and release.claim.promises:
             return release.without_guarantee("seeded")
         return release
 
     def _promising(self, table: Table, release: Release) -> Release:
-        """The release under the claim that its schema leaves."""
-        return dataclasses.replace(release, claim=qualify(release.claim, table.schema))
+        """The release under the claim that its schema leaves, and what was seen of the rows."""
+        claim = qualify(release.claim, table.schema)
+        if claim.noise and table.looked:
+            claim = Conditional(given=claim, looked=table.looked)
+        return dataclasses.replace(release, claim=claim)
 
     def refuse(self, table: Table) -> None:
         """Refuse a table whose schema the method cannot do justice to; its rows are not looked at."""
@@ -159,7 +165,9 @@ class PrivateMethod(Method):
     )
 
     def _promising(self, table: Table, release: Release) -> Release:
-        """The release, under no claim if the schema was read off the rows: its bounds would tell about them."""
+        """The release, under no claim if its schema or its rows were made by looking at all rows without noise."""
+        if table.derived:
+            return release.without_guarantee(f"{table.derived}, so that one person more could change many of its rows")
         if not table.schema.from_data:
             return super()._promising(table, release)
         names = ", ".join(table.schema.from_data)

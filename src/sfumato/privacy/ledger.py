@@ -31,7 +31,8 @@ from sfumato.privacy.loss import Approximate, exact
 from sfumato.privacy.population import population_name, refuse_look_alike
 
 COLUMNS = (
-    "release, data_set, epsilon, delta, neighbours, rows, hides, person, method, folder, state, reserved_at, settled_at"
+    "release, data_set, epsilon, delta, neighbours, rows, hides, person, pilot, method, folder, state, reserved_at, "
+    "settled_at"
 )
 BY_ROW = "a row"
 """What stands for the column that says who is a person where there is none."""
@@ -54,7 +55,7 @@ class Entry:
     """One release and what it cost; `reserved` until the release is known to be in place. Times are in UTC.
 
     `hides` is the one column that it hides, if the others are published as they are; `person` is what counts as a
-    person. Either is empty where that is not known.
+    person. Either is empty where that is not known. A `pilot` is there to choose the settings of others by.
     """
 
     release: str
@@ -69,6 +70,7 @@ class Entry:
     rows: str = ""
     hides: str = ""
     person: str = ""
+    pilot: int = 0
 
     @property
     def weight(self) -> Approximate:
@@ -89,6 +91,12 @@ class Account:
     def spent(self) -> Approximate:
         """What its entries count for together, reserved or settled."""
         return sum((entry.weight for entry in self.entries), NOTHING)
+
+    def pilots(self, *, before: str | None = None) -> tuple[Entry, ...]:
+        """The pilots that were bought, all of them or those before the entry of a release."""
+        names = [entry.release for entry in self.entries]
+        end = names.index(before) if before in names else len(names)
+        return tuple(entry for entry in self.entries[:end] if entry.pilot)
 
     @property
     def reserved(self) -> int:
@@ -138,6 +146,7 @@ class Ledger:
         rows: str = "",
         hides: str = "",
         person: str = "",
+        pilot: bool = False,
         method: str = "",
         folder: str = "",
     ) -> None:
@@ -156,7 +165,7 @@ class Ledger:
             amounts, told = (str(asked.epsilon), str(asked.delta)), (method, _as_text(folder), "reserved", _now(), None)
             connection.execute(
                 f"INSERT INTO entries ({COLUMNS}) VALUES ({', '.join('?' * len(COLUMNS.split(', ')))})",
-                (release, name, *amounts, neighbours, _keyed(connection, rows), hides, person, *told),
+                (release, name, *amounts, neighbours, _keyed(connection, rows), hides, person, int(pilot), *told),
             )
 
     def check(
@@ -202,30 +211,32 @@ class Ledger:
         with self._file.writing() as connection:
             connection.execute("DELETE FROM caps WHERE data_set = ?", (name,))
 
-    def note_look(self, data_set: str, what: str, rows: str = "") -> None:
+    def note_look(self, data_set: str, what: str, *rows: str) -> None:
         """Note that somebody saw measures of these people's rows: what is set from now on may depend on them.
 
-        `rows` is a digest of the rows, stored under a secret key.
+        `rows` are digests of the rows and of the file they came in, stored under a secret key.
         """
-        name = population_name(data_set)
+        name, digests = population_name(data_set), rows or ("",)
         with self._file.reading() as connection:
-            if connection is not None and _seen(connection, name, rows):
+            if connection is not None and all(_seen(connection, name, one) for one in digests):
                 return
         with self._file.writing() as connection:
             refuse_look_alike(name, _names(connection))
-            connection.execute(
+            connection.executemany(
                 "INSERT OR IGNORE INTO looks (data_set, rows, what, at) VALUES (?, ?, ?, ?)",
-                (name, _keyed(connection, rows), what, _now()),
+                [(name, _keyed(connection, one), what, _now()) for one in digests],
             )
 
-    def looked(self, data_set: str, rows: str) -> str | None:
-        """What first showed measures of these people's rows, or of the same rows under another name."""
+    def looked(self, data_set: str, *rows: str) -> str | None:
+        """What first showed measures of these people's rows, or of the same rows or file under another name."""
         with self._file.reading() as connection:
             if connection is None:
                 return None
+            digests = [_keyed(connection, one) for one in rows if one]
+            known = ", ".join("?" * len(digests))
             found = connection.execute(
-                "SELECT what FROM looks WHERE data_set = ? OR rows != '' AND rows = ? ORDER BY rowid",
-                (population_name(data_set), _keyed(connection, rows)),
+                f"SELECT what FROM looks WHERE data_set = ? OR rows IN ({known}) ORDER BY rowid",
+                (population_name(data_set), *digests),
             ).fetchone()
             return found and str(found[0])
 

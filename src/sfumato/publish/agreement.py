@@ -4,6 +4,8 @@ parameters that it names, what the claim takes for granted with its schema, and 
 Whoever forges all parts alike is found out by the ledger alone.
 """
 
+from collections.abc import Sequence
+
 from sfumato.errors import SfumatoError, quote
 from sfumato.methods import METHODS, make_method
 from sfumato.methods.base import Method, qualify
@@ -16,12 +18,13 @@ from sfumato.privacy.ledger_file import LedgerFile
 from sfumato.privacy.loss import Approximate, Pure, exact, spell
 from sfumato.privacy.population import population_name
 from sfumato.publish.flows import METHOD as FLOWS
-from sfumato.publish.publication import BEFOREHAND, HIDING, LOOKED
+from sfumato.publish.pilots import HIDING, PILOT, cost_of, pilots_behind
+from sfumato.publish.publication import BEFOREHAND, LOOKED
 from sfumato.release import FlowRelease, Release
 from sfumato.release.contradictions import missing_caveats
 from sfumato.version import __version__
 
-LOOKS = ("a frontier", "a measurement", "an evaluation", "a map of the original")
+LOOKS = ("a frontier", "a measurement", "an evaluation", "a map of the original", PILOT)
 """What the program says showed measures of rows."""
 NO_METHOD = "is no method of this program, so that nothing says what"
 
@@ -124,15 +127,16 @@ def _method(release: Release | FlowRelease) -> Method:
 def contradicts_ledger(release: Release | FlowRelease, entry: Entry, ledger: Ledger) -> list[str]:
     """How a release differs from its entry in a ledger."""
     cost, choice, found = release.claim.cost, choice_of(release.claim), []
-    pilot = next((one for one in ledger.entries() if choice and one.release == choice.pilot), None)
-    if choice and not pilot:
+    pilots = pilots_behind(choice, entry.data_set, ledger, before=entry.release) if choice else []
+    if choice and not pilots:
         found.append(f"the ledger {ledger.path} knows no pilot {choice.pilot}")
-    elif choice and pilot and _other_pilot(pilot, choice.epsilon):
+    elif choice and pilots and _other_pilots(pilots, choice.epsilon):
         found.append(
-            f"the ledger was charged {format_loss(pilot.cost)} for {pilot.neighbours} neighbours for the pilot, the "
-            f"claim says ε = {choice.epsilon:.12g} for {HIDING} neighbours"
+            f"the ledger was charged {format_loss(cost_of(pilots))} for {pilots[-1].neighbours} neighbours for "
+            f"{'the pilot' if len(pilots) == 1 else f'{len(pilots)} pilots'}, the claim says ε = {choice.epsilon:.12g} "
+            f"for {HIDING} neighbours"
         )
-    elif (charged := _charged(entry, pilot)) != cost or entry.neighbours != release.claim.neighbours:
+    elif (charged := _charged(entry, pilots)) != cost or entry.neighbours != release.claim.neighbours:
         found.append(
             f"the ledger was charged {format_loss(charged)} for {entry.neighbours} neighbours, the claim says "
             f"{format_loss(cost or NOTHING)} for {release.claim.neighbours} neighbours"
@@ -148,6 +152,8 @@ def _unsaid_look(release: Release | FlowRelease, entry: Entry, ledger: Ledger) -
     claim = release.claim
     if isinstance(claim, Conditional) or BEFOREHAND in claim.assumptions:
         return []
+    if not entry.pilot and not choice_of(claim) and ledger.account(entry.data_set).pilots(before=entry.release):
+        return ["the ledger knows of a pilot of the same people before, and the claim does not say so"]
     with LedgerFile(ledger.path).reading() as connection:
         look = (
             connection
@@ -161,15 +167,16 @@ def _unsaid_look(release: Release | FlowRelease, entry: Entry, ledger: Ledger) -
     return [f"the ledger knows that {look[0]} showed measures of the same rows before, and the claim does not say so"]
 
 
-def _other_pilot(pilot: Entry, epsilon: float) -> bool:
-    return pilot.neighbours != HIDING or pilot.cost != Pure(exact(epsilon)).approximate()
+def _other_pilots(pilots: Sequence[Entry], epsilon: float) -> bool:
+    paid = Approximate(exact(spell(cost_of(pilots).epsilon)), cost_of(pilots).delta)
+    return any(pilot.neighbours != HIDING for pilot in pilots) or paid != Pure(exact(epsilon)).approximate()
 
 
-def _charged(entry: Entry, pilot: Entry | None) -> Approximate:
-    """What was charged for a release and its pilot, as a claim spells it."""
-    if pilot is None:
+def _charged(entry: Entry, pilots: Sequence[Entry]) -> Approximate:
+    """What was charged for a release and its pilots, as a claim spells it."""
+    if not pilots:
         return entry.cost
-    both = entry.cost + pilot.cost
+    both = entry.cost + cost_of(pilots)
     return Approximate(exact(spell(both.epsilon)), both.delta)
 
 

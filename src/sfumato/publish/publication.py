@@ -15,7 +15,8 @@ from sfumato.mechanisms.noise import SystemSource
 from sfumato.methods.base import Method
 from sfumato.privacy.claims import Choice, Claim, Conditional
 from sfumato.privacy.ledger import BY_ROW, NOTHING, Ledger, format_loss
-from sfumato.privacy.loss import Approximate, Pure, exact
+from sfumato.privacy.loss import Approximate, exact
+from sfumato.publish.pilots import HIDING, PILOT, choice_on, refuse_unpaid
 from sfumato.release import FlowRelease, Release
 from sfumato.release.folder import refuse_target
 from sfumato.release.sampling import RowKind, generate_rows
@@ -24,8 +25,6 @@ LOOKED = "its setting was chosen after measures of the same rows were seen; what
 BEFOREHAND = "its setting was chosen before anybody saw measures of these rows"
 SPENT = "what was reserved for it in the ledger stays spent"
 IN_PLACE = "the release is in place, and stays reserved in the ledger"
-HIDING = "add-remove"
-"""The neighbours of what hides who is in the table."""
 AnyRelease = TypeVar("AnyRelease", Release, FlowRelease)
 
 
@@ -46,7 +45,8 @@ class Publication(ExitStack):
     - a release carries the name of its entry in the ledger, a random one that is used once; a release that was not
       signed is not written, and one that claims more than was charged is not signed;
     - a claim that rests on noise says so first if measures of the same rows were seen before the setting was chosen,
-      and holds the cost of the choice if that was made on a pilot, which this ledger must know;
+      and holds the cost of all pilots that were bought before, which this ledger must know, whether or not the choice
+      was made on them;
     - a folder is written in another place and renamed when complete, so it is never half there;
     - an entry is settled only after its release is in place; until then, and after a crash, it stays reserved.
 
@@ -63,6 +63,7 @@ class Publication(ExitStack):
     rows: str = ""
     hides: str = ""
     person: str = ""
+    pilot: bool = False
     choice: Choice | None = None
     looked: str | None = None
     beforehand: bool = False
@@ -102,6 +103,7 @@ class Publication(ExitStack):
                 rows=self.rows,
                 hides=self.hides,
                 person=self.person,
+                pilot=self.pilot,
                 method=self.method,
                 folder=os.path.abspath(self.folder) if self.folder else "",
             )
@@ -186,12 +188,23 @@ def publication_of(
     *,
     ledger: Ledger | None = None,
     replace_release: bool = False,
+    pilot: bool = False,
     choice: Choice | None = None,
     beforehand: bool = False,
 ) -> Publication:
-    """The publication of a table by a method, charged to the account of the table's people."""
+    """The publication of a table by a method, charged to the account of the table's people.
+
+    Whoever bought pilots of these people may have chosen on them, so their cost is part of the claim, unless the
+    setting was chosen `beforehand` or the release is a `pilot` itself.
+    """
     claim, ledger = method.claim, ledger or Ledger()
     method.refuse(table)
+    looked = looked_at(table, ledger)
+    pilots = ledger.account(table.schema.name).pilots() if claim.noise and not choice and not pilot else ()
+    if pilots and claim.neighbours == HIDING and not beforehand:
+        choice = choice_on(pilots)
+    elif pilots:
+        looked = looked or PILOT
     return Publication(
         claim=claim,
         data_set=table.schema.name,
@@ -202,8 +215,9 @@ def publication_of(
         rows=table.digest,
         hides=table.schema.sensitive.name if claim.neighbours == "replace-sensitive" else "",
         person=table.schema.person_column or BY_ROW,
+        pilot=pilot,
         choice=choice,
-        looked=looked_at(table, ledger),
+        looked=looked,
         beforehand=beforehand,
     )
 
@@ -216,7 +230,7 @@ def draw(publication: Publication, method: Method, table: Table, *, rows: RowKin
 
 def looked_at(table: Table, ledger: Ledger) -> str | None:
     """What first showed measures of a table's rows, if anything did; the table remembers it from now on."""
-    found = ledger.looked(table.schema.name, table.digest)
+    found = ledger.looked(table.schema.name, *table.digests)
     if found:
         table.note_look(found)
     return found or table.looked
@@ -226,6 +240,7 @@ def promise(
     claim: Claim, choice: Choice | None = None, looked: str | None = None, *, beforehand: bool = False
 ) -> Claim:
     """A claim that says how its setting was chosen: on a pilot, after measures of the rows were seen, or beforehand."""
+    claim = claim.given if isinstance(claim, Conditional) else claim
     if choice:
         claim = claim.chosen(choice)
     if not looked:
@@ -233,18 +248,6 @@ def promise(
     if beforehand:
         return claim.assuming(BEFOREHAND)
     return Conditional(given=claim, looked=looked) if claim.noise else claim.assuming(LOOKED)
-
-
-def refuse_unpaid(choice: Choice, data_set: str, rows: str, ledger: Ledger) -> None:
-    """Refuse a choice on a pilot that the ledger does not know to hide whoever is among these rows, at just its ε."""
-    entry = ledger.charged(choice.pilot, data_set, rows)
-    if entry is None:
-        raise ParameterError(f"the ledger {ledger.path} knows no pilot {choice.pilot} of these rows of {data_set}")
-    if entry.neighbours != HIDING or entry.cost != Pure(exact(choice.epsilon)).approximate():
-        raise ParameterError(
-            f"the ledger {ledger.path} was charged {format_loss(entry.cost)} for {entry.neighbours} neighbours for the "
-            f"pilot {choice.pilot}; expected ε = {choice.epsilon:.12g} for {HIDING} neighbours"
-        )
 
 
 @contextmanager

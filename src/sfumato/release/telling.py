@@ -4,7 +4,11 @@ A label is cut into fields, at signs that part fields, and into words. A field t
 quasi-identifier tells it. A word may be there by chance, as in `stage 2` or `cancer, female`, so words count only if
 they tell in the labels of most rows. Numbers are in labels for reasons of their own, as in `20-30` or `<=50`, so in
 words a number counts only beside the name of its column or beside a value of another one. What is told must be true of
-most rows with the label, and finer than the class of some. A secret code in a label is beyond what anybody can find.
+most rows with the label, and finer than the class of some.
+
+In a wide class anything can be true, so labels must also be put together as a code is: whoever adds quasi-identifiers
+to diseases has flu with this and that, and a cold with this and that. `private insurance` and `public insurance` are
+no code, nor are `1|agree` and `2|disagree`. A secret code in a label is beyond what anybody can find.
 """
 
 import re
@@ -47,11 +51,24 @@ def telling_labels(release: Content) -> list[str]:
         elif words := _in_words(release, value, spans_of):
             maybe[value] = words
     told = surely | (maybe if rows[list(maybe)].sum() > MOST * rows.sum() else {})
+    if not _is_code({sensitive.labels[value]: parts for value, parts in told.items()}):
+        return []
     return [
         _describe(release, value, parts)
         for value, parts in told.items()
         if any(_finer(release, value, part) for part in parts)
     ]
+
+
+def _is_code(told: dict[str, list[Told]]) -> bool:
+    """Whether at least two rests of labels, numbers aside, stand beside different things that are told."""
+    beside: dict[str, set[str]] = {}
+    for label, parts in told.items():
+        known = {word for one in parts for word in _spell(one.part).split()}
+        rest = " ".join(word for word in _spell(label).split() if word not in known and not word.isdigit())
+        if rest:
+            beside.setdefault(rest, set()).add(" ".join(sorted(known)))
+    return sum(len(things) > 1 for things in beside.values()) > 1
 
 
 def _in_words(release: Content, value: int, spans_of: list[dict[str, Span]]) -> list[Told]:

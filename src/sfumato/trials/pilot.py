@@ -6,6 +6,8 @@ All that is computed from it alone (trials, attacks, workloads, the report, the 
 costs nothing more. The chosen setting is then published on the real rows at ε − ε₁. Both together compose, the second
 chosen after seeing the first, to ε (adaptive sequential composition).
 
+Whoever chooses may have seen every pilot that was bought of these people, so a choice costs what all of them cost.
+
 A pilot is bought once for a table: it is kept as a release folder beside the trials, or with the table as long as that
 is in memory, and the ledger knows it by the name in its `release.json` and by a keyed digest of the rows it was made
 from. It is made by PrivBayes, whatever the table: of the private methods it keeps most of the relations by which
@@ -13,7 +15,7 @@ settings differ, on any number of columns. Its ε is somebody's choice all the s
 before, its claim is conditional, and so is that of what is chosen on it.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property, partial
@@ -27,8 +29,9 @@ from sfumato.errors import ParameterError
 from sfumato.methods import PrivBayes
 from sfumato.privacy.claims import Choice, Claim, Conditional, PureDP
 from sfumato.privacy.ledger import Ledger
-from sfumato.privacy.loss import exact
-from sfumato.publish.publication import HIDING, draw, publication_of, refuse_unpaid
+from sfumato.privacy.loss import exact, spell
+from sfumato.publish.pilots import HIDING, cost_of, pilots_behind, refuse_unpaid
+from sfumato.publish.publication import draw, publication_of
 from sfumato.release import Release
 
 SHARE = 0.15
@@ -49,9 +52,10 @@ DROWNED = 0.02
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Pilot:
-    """A synthetic table that was paid for."""
+    """A synthetic table that was paid for; `paid` is what all pilots of these people cost, if that is more."""
 
     release: Release
+    paid: float | None = None
 
     def __post_init__(self) -> None:
         claim = self._promise
@@ -75,10 +79,15 @@ class Pilot:
     @property
     def choice(self) -> Choice:
         """What choosing on it adds to a claim."""
-        claim, name = self._promise, self.release.provenance.id
-        assert isinstance(claim, PureDP)
+        name = self.release.provenance.id
         assert name
-        return Choice(epsilon=claim.epsilon, pilot=name)
+        return Choice(epsilon=self.paid or self._own_epsilon, pilot=name)
+
+    @property
+    def _own_epsilon(self) -> float:
+        claim = self._promise
+        assert isinstance(claim, PureDP)
+        return claim.epsilon
 
     @cached_property
     def table(self) -> Table:
@@ -88,7 +97,7 @@ class Pilot:
     @property
     def caution(self) -> str | None:
         """That so small an ε tells little about so few people, where it does; all of it is public."""
-        noise = sqrt(2) * len(self.release.schema.axes) / self.choice.epsilon
+        noise = sqrt(2) * len(self.release.schema.axes) / self._own_epsilon
         if noise <= DROWNED * self.table.n:
             return None
         return (
@@ -106,7 +115,7 @@ class Pilot:
         left = _left(exact(epsilon), exact(self.choice.epsilon))
         if left <= 0:
             raise ParameterError(
-                f"epsilon is {epsilon:g}, but the pilot alone cost {self.choice.epsilon:g}; give a larger epsilon"
+                f"epsilon is {epsilon:g}, but pilots alone cost {self.choice.epsilon:g}; give a larger epsilon"
             )
         return float(left)
 
@@ -179,9 +188,9 @@ def find_pilot(
         )
     method = PrivBayes(epsilon=split_off(epsilon, share))
     kept = folder / FOLDER if folder else None
-    buy = partial(_buy_pilot, table, method, kept, ledger, replace=anew and kept is not None, beforehand=beforehand)
+    buy = partial(_buy_pilot, table, method, kept, ledger, anew=anew, beforehand=beforehand, whole=epsilon)
     if kept is None:
-        found: Pilot = table.remember(("pilot", ledger.path), buy, anew=anew)
+        found: Pilot = _paid_for(table.remember(("pilot", ledger.path), buy, anew=anew), ledger)
     elif anew or not kept.exists():
         found = buy()
     else:
@@ -196,13 +205,20 @@ def load_pilot(folder: Path, table: Table, ledger: Ledger) -> Pilot:
 
     What it says of a look at the rows, the table remembers, whether or not the ledger knows of that look.
     """
-    pilot, other = Pilot(release=Release.load(folder)), "choose another folder, or have a new pilot bought"
+    pilot, other = (
+        _paid_for(Pilot(release=Release.load(folder)), ledger),
+        "choose another folder, or have a new pilot bought",
+    )
     mine, theirs = table.schema, pilot.release.schema
     if (mine.person_column, mine.rows_per_person) != (theirs.person_column, theirs.rows_per_person):
         raise ParameterError(f"{folder}: this pilot counts people by another column, or other numbers of rows; {other}")
     if mine.refusing != theirs.refusing:
         raise ParameterError(f"{folder}: the schema of this pilot refuses values in other columns; {other}")
     try:
+        if not ledger.charged(pilot.choice.pilot, mine.name, table.digest):
+            raise ParameterError(
+                f"the ledger {ledger.path} knows no pilot {pilot.choice.pilot} of these rows of {mine.name}"
+            )
         refuse_unpaid(pilot.choice, mine.name, table.digest, ledger)
     except ParameterError as error:
         raise ParameterError(f"{folder}: {error}; {other}") from error
@@ -221,13 +237,26 @@ def refuse_looked(pilot: Pilot) -> None:
 
 
 def _buy_pilot(
-    table: Table, method: PrivBayes, kept: Path | None, ledger: Ledger, *, replace: bool, beforehand: bool
+    table: Table, method: PrivBayes, kept: Path | None, ledger: Ledger, *, anew: bool, beforehand: bool, whole: float
 ) -> Pilot:
+    before = cost_of(ledger.account(table.schema.name).pilots()).epsilon
+    if _left(exact(whole), before + exact(method.epsilon)) <= 0:
+        raise ParameterError(
+            f"epsilon is {whole:g}, but the pilots that were bought of {table.schema.name} cost {float(before):g}, and "
+            "whoever chooses may have seen them; give a larger epsilon"
+        )
+    replaces = anew and kept is not None
     publication = publication_of(
-        method, table, kept or "", ledger=ledger, replace_release=replace, beforehand=beforehand
+        method, table, kept or "", ledger=ledger, replace_release=replaces, pilot=True, beforehand=beforehand
     )
     with publication:
         release = draw(publication, method, table)
         if kept:
             publication.write(release)
-    return Pilot(release=release)
+    return _paid_for(Pilot(release=release), ledger)
+
+
+def _paid_for(pilot: Pilot, ledger: Ledger) -> Pilot:
+    """The pilot with what all pilots of its people cost."""
+    pilots = pilots_behind(pilot.choice, pilot.release.schema.name, ledger)
+    return replace(pilot, paid=spell(cost_of(pilots).epsilon)) if pilots else pilot

@@ -11,6 +11,7 @@ from sfumato.measures.attacks.linkability import Linkability
 from sfumato.measures.attacks.membership import Membership
 from sfumato.measures.attacks.singling_out import SinglingOut, SinglingOutByOne
 from sfumato.measures.base import expect_same_axes
+from sfumato.measures.looks import LOOK, note_look
 from sfumato.measures.measurement import Measure
 from sfumato.measures.workloads.holdout import hold_out
 from sfumato.mechanisms.noise import SimulatedSource
@@ -63,6 +64,7 @@ def measure_risks(
     expect_same_axes(training, control, "the control group has")
     if not training.n or not control.n:
         raise DataError("a table has no rows; there is nobody to guess about")
+    note_look(training, LOOK)
     found = ((attack.name, attack.run(training, release, control)) for attack in attacks)
     return Risks({name: risk for name, risk in found if risk is not None})
 

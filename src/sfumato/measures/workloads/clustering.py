@@ -5,7 +5,7 @@ themselves included, how often the two clusterings agree on whether the pair bel
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar, Literal
 
@@ -131,18 +131,21 @@ def clusters_of_points(table: Table, clusters: int = 2) -> NDArray[np.int64]:
 def cluster_labels(table: Table, clusters: int = 2) -> Table:
     """The same people with their cluster as the sensitive attribute, for methods that cut by class.
 
-    The sensitive attribute takes no part in the clustering and is left out.
+    The sensitive attribute takes no part in the clustering and is left out. Under noise, releases promise nothing.
 
     >>> sf.cluster_labels(table, clusters=2).schema.sensitive.size
     2
     """
     labels = clusters_of_points(table, clusters)
-    return Table(
+    return replace(
+        table,
         schema=_with_clusters(table.schema, clusters),
-        points=table.points,
         cell_point=np.arange(len(table.points)),
         cell_value=labels.astype(np.int32),
         cell_weight=table.weights,
+        cell_people=None,
+        rows=None,
+        derived="its sensitive values are clusters, which were found without noise",
     )
 
 

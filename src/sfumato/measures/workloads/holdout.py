@@ -3,17 +3,20 @@
 Rows are dealt out class by class, so that every part has the class frequencies of the whole.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.data import Table
 from sfumato.errors import ParameterError
+from sfumato.measures.looks import LOOK, note_look
 from sfumato.measures.workloads.learning import Accuracies, Learning
 from sfumato.mechanisms.noise import SimulatedSource
 from sfumato.methods import Method
 from sfumato.streams import stream
+
+DEALT = "its rows were dealt out by a shuffle of all rows"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +43,7 @@ def cross_validate(
     >>> 0 < found.mean.release < 1
     True
     """
+    note_look(table, LOOK)
     learning = learning or Learning()
     parts: list[tuple[Table, Table]] = table.remember((cross_validate, folds, seed), lambda: split(table, folds, seed))
     found = []
@@ -58,7 +62,7 @@ def split(table: Table, folds: int, seed: int = 1) -> list[tuple[Table, Table]]:
 
 
 def hold_out(table: Table, share: float = 1 / 3, seed: int = 1) -> tuple[Table, Table]:
-    """The rows to publish, and a share of all rows to test on.
+    """The rows to learn from, and a share of all rows to test on; under noise, releases of either promise nothing.
 
     >>> train, test = sf.hold_out(table, share=0.25)
     >>> train.n, test.n
@@ -78,4 +82,5 @@ def _divide(table: Table, tests: NDArray[np.bool_], seed: int) -> tuple[Table, T
     chance = stream("folds", seed).random(len(cell_of))
     order = np.lexsort((chance, table.cell_value[cell_of]))
     held_out = np.bincount(cell_of[order[tests]], minlength=len(table.cell_weight))
-    return table.reweight(table.cell_weight - held_out), table.reweight(held_out)
+    train, test = (table.reweight(rows) for rows in (table.cell_weight - held_out, held_out))
+    return replace(train, derived=DEALT), replace(test, derived=DEALT)

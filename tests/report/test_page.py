@@ -156,7 +156,7 @@ def test_parts_read_off_the_data_are_a_caution(outline: Outline) -> None:
 
 
 def test_candidates_are_shown_with_what_the_next_one_gains(outline: Outline) -> None:
-    assert "The candidates that keep all that is asked Safest " in outline.text
+    assert "The candidates Safest " in outline.text
     assert "Going on to the other, a typical count is off by 4% instead of 8%." in outline.text
 
 

@@ -123,7 +123,7 @@ def test_three_candidates_each_with_what_the_next_one_gains_and_costs() -> None:
         "Going on to Mondrian k=20, a typical count is off by 10% instead of 20%, and an adversary is right about 9% "
         "instead of 5% more of the people most exposed, all at worst."
     )
-    assert useful.sentence == "No release that keeps the same is more useful."
+    assert useful.sentence == "No release that keeps the same, with as few poor grades, is more useful."
     assert FRONT.recommend().instead("safest").trial == safest.trial
 
 

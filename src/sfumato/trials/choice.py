@@ -183,7 +183,7 @@ def candidates(fit: Sequence[Trial], standard: Standard) -> tuple[Candidate, ...
 
 def _next_step(here: Trial, there: Trial | None, standard: Standard) -> str:
     if there is None:
-        return "No release that keeps the same is more useful."
+        return "No release that keeps the same, with as few poor grades, is more useful."
     return (
         f"Going on to {there.method.label}, {standard.purpose.sentence(standard.use(there))} instead of "
         f"{percent(standard.use(here))}, and {risk_words(f'{percent(risk(there))} instead of {percent(risk(here))}')}, "

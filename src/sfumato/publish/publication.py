@@ -192,6 +192,8 @@ def publication_of(
     """The publication of a table by a method, charged to the account of the table's people."""
     claim, ledger = method.claim, ledger or Ledger()
     method.refuse(table)
+    if claim.hollow:
+        raise ParameterError(claim.hollow)
     return Publication(
         claim=claim,
         data_set=table.schema.name,

@@ -28,4 +28,7 @@ class BetaLikeness(Requirement):
         return np.asarray((population.exposed(counts)[..., occurring] <= q * (1 + limit) + ROUNDING).all(-1))
 
     def sentence(self) -> str:
-        return f"no sensitive value is more than 1 + {self.beta:g} times as frequent in a class as among all who are published"
+        return (
+            f"no sensitive value is more than 1 + {self.beta:g} times as frequent in a class as among all who are "
+            "published"
+        )

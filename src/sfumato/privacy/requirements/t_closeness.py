@@ -1,5 +1,6 @@
 """t-closeness: no class is far from all that is published (Li, Li and Venkatasubramanian, 2007)."""
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -28,6 +29,10 @@ class TCloseness(Requirement):
     distance: Distance = parameter(
         default="equal", help="earth mover's with this ground distance, or Jensen-Shannon; equal by default"
     )
+
+    @property
+    def bounds_values(self) -> bool:
+        return self.t < (math.log(2) if self.distance == "jensen-shannon" else 1)
 
     def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
         apart = distance(population.exposed(counts), population.shares, population.axis, self.distance)

@@ -33,14 +33,19 @@ TABLES: dict[str, list[tuple[str, str, int]]] = {
 """From, to, how many."""
 
 
-@pytest.fixture(params=TABLES)
-def flows(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pl.DataFrame:
-    """Five files of flows, two of them nasty; commands run where they are."""
+@pytest.fixture
+def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where commands run, with a ledger of its own."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SFUMATO_LEDGER", str(tmp_path / "ledger.sqlite"))
     ids = [*(f"p{number}" for number in range(6)), ODD, "é\u202e"]
     places = {"id": ids, "latitude": [41 + 0.01 * i for i in range(8)], "longitude": [-71.0] * 8}
     pl.DataFrame(places).write_csv("places.csv")
+
+
+@pytest.fixture(params=TABLES)
+def flows(request: pytest.FixtureRequest, places: None) -> pl.DataFrame:
+    """Five files of flows, two of them nasty."""
     frame = pl.DataFrame(TABLES[request.param], schema=["origin", "destination", "count"], orient="row")
     frame.write_csv("flows.csv")
     return frame
@@ -178,3 +183,69 @@ def test_a_look_within_one_program_is_known_to_any_ledger(flows: pl.DataFrame) -
         made, _ = publish_flows(synthesizer, mine, f"fixed-{number}", **options)
         assert isinstance(made.claim, ProbabilisticDP)
         assert made.claim.assumptions[-1] == BEFOREHAND
+
+
+ANOTHER_COLUMN = "which this one would publish as it is to hide {!r}; hide the same column"
+PEOPLE = (("p1", "p2"), ("p3", "p2"), ("p2", "p5"), ("p2", "p5"))
+
+
+def hidden_by_noise(run: Run, column: str) -> Outcome:
+    """A row per person, published with noise on one column and the other one as it is."""
+    pl.DataFrame(PEOPLE, schema=["home", "work"], orient="row").write_csv("people.csv")
+    sections = [
+        f'[columns.{name}]\nrole = "{"sensitive" if name == column else "quasi"}"\nkind = "categorical"\n'
+        'off_schema = "p0"\nvalues = ["p0", "p1", "p2", "p3", "p4", "p5"]\n'
+        for name in ("home", "work")
+    ]
+    Path("people.toml").write_text("\n".join(['name = "town"', *sections]))
+    words = ("people.csv", "--schema", "people.toml", "--method", "local", "--epsilon", "1", "-o", f"hiding-{column}")
+    return run("publish", *words)
+
+
+def hidden_origins(run: Run, release: str = "origins") -> Outcome:
+    """The same people's flows, with the totals of their destinations as they are."""
+    return synthesized(run, "people.csv", "town", release, "--origin", "home", "--destination", "work")
+
+
+def test_flows_hide_the_same_column_as_tables(run: Run, places: None) -> None:
+    """As it was found: a table hid where people work, flows published it, and a bound on guesses was still told."""
+    assert hidden_by_noise(run, "work").code == 0
+    told = hidden_origins(run)
+    assert (told.code, told.err.count("\n")) == (2, 1)
+    assert f"town: a release before hides 'work', {ANOTHER_COLUMN.format('home')}" in told.err
+    assert not Path("origins").exists()
+    assert len(Ledger().entries()) == 1
+    assert "All together: had a coin decided which of two values is somebody's, no guess" in run("budget").out
+
+
+def test_tables_hide_the_same_column_as_flows(run: Run, places: None) -> None:
+    """The other way round; the same column again, or all of a row, is no trouble."""
+    assert hidden_by_noise(run, "home").code == 0
+    assert hidden_origins(run).code == 0
+    told = hidden_by_noise(run, "work")
+    assert (told.code, ANOTHER_COLUMN.format("work") in told.err) == (2, True)
+    words = ("people.csv", "--schema", "people.toml", "--method", "kd-tree", "--epsilon", "1", "-o", "tree")
+    assert run("publish", *words).code == 0
+    assert hidden_origins(run, "again").code == 0
+    assert [entry.hides for entry in Ledger().entries()] == ["home", "home", "", "home"]
+
+
+def test_flows_count_people_as_tables_do(run: Run, places: None) -> None:
+    hidden_by_noise(run, "home")
+    path = Path("people.toml")
+    path.write_text(path.read_text().replace('"town"', '"visits"') + '\n[columns.who]\nrole = "identifier"\n')
+    pl.read_csv("people.csv").with_columns(who=pl.Series(["a", "b", "c", "c"])).write_csv("people.csv")
+    words = ("people.csv", "--schema", "people.toml", "--method", "kd-tree", "--epsilon", "1", "-o", "visits")
+    assert run("publish", *words).code == 0
+    told = synthesized(run, "people.csv", "visits", "trips", "--origin", "home", "--destination", "work")
+    assert (told.code, "a person is whoever shares 'who' in releases before, and a row" in told.err) == (2, True)
+
+
+def test_flows_of_an_older_version_are_read(run: Run, places: None) -> None:
+    """It did not note what they hide: they count, hold up nothing, and no bound on guesses is told beside others."""
+    Ledger().reserve(data_set="town", release="old", epsilon=2, delta=1e-3, neighbours="replace-origin")
+    assert "All together: had a coin decided which of two values is somebody's, no guess" in run("budget").out
+    assert hidden_by_noise(run, "work").code == 0
+    told = run("budget")
+    assert (told.code, "guess" in told.out) == (0, False)
+    assert "All together: nothing is known" in told.out

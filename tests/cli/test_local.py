@@ -290,7 +290,9 @@ def test_the_server_opens_surveys_says_where_and_stops_when_interrupted(folder: 
     (folder / "weak.toml").write_text(
         SURVEY.replace("visits", "weak").replace("epsilon = 1", "epsilon = 4.5"), encoding="utf-8"
     )
-    options = ["visits.toml", "weak.toml", "--port", "0", "--database", "v.db"]
+    fine = SURVEY.replace("visits", "years").replace("min = 10\nmax = 30\nstep = 2", "min = 0\nmax = 99000")
+    (folder / "years.toml").write_text(fine.replace("epsilon = 1", "epsilon = 0.5"), encoding="utf-8")
+    options = ["visits.toml", "weak.toml", "years.toml", "--port", "0", "--database", "v.db"]
     command = [sys.executable, "-m", "sfumato.cli", "local", "serve", *options]
     with subprocess.Popen(
         command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -315,3 +317,5 @@ def test_the_server_opens_surveys_says_where_and_stops_when_interrupted(folder: 
     assert token in errors
     assert "weak: epsilon is 4.5; no browser will answer, since each sends reports worth 4 in all." in errors
     assert "visits: epsilon" not in errors
+    assert "years: epsilon is 0.5 per step, so that one report tells answers a hundredth of the range apart" in errors
+    assert "(990 steps) from each other with epsilon 495; use a smaller epsilon or a larger step; no browser" in errors

@@ -165,7 +165,7 @@ def test_progress_is_told_now_and_then_without_a_terminal(
 def two(publish: Run, people: Path) -> list[Release]:
     """Two releases of the people, by different settings."""
     publish("r", "--method", "mondrian", "--k", "8")
-    publish("s", "--method", "mondrian", "--k", "5", "--cut", "median", "--recoding", "bucketize")
+    publish("s", "--method", "mondrian", "--k", "5", "--t", "0.9", "--cut", "median", "--recoding", "bucketize")
     return [Release.load(name) for name in ("r", "s")]
 
 

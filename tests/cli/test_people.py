@@ -98,7 +98,7 @@ def test_forty_rows_of_one_patient_are_no_class_of_ten_people(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     write(tmp_path, CROWD + PATIENT, more)
-    said = publish(run, "release", "--method", "mondrian", "--k", "10", "--recoding", recoding)
+    said = publish(run, "release", "--method", "mondrian", "--k", "10", "--t", "0.5", "--recoding", recoding)
     assert "People with several rows in the file: 1; one row of each was used." in said
     assert "a person is whoever has the same patient; one row of each is published" in said
     name = "data.csv" if recoding == "generalize" else "sensitive.csv"

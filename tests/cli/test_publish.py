@@ -293,3 +293,29 @@ def test_a_schema_read_off_the_rows_promises_nothing_and_costs_all_the_same(
     assert "Charged: ε = 0.5." in told.out
     assert isinstance(Release.load("r").claim, NoGuarantee)
     assert len(ledger.entries()) == 1
+
+
+def test_what_is_compared_with_those_who_are_published_says_so(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As it was found: everybody with one value was left out, and "the whole table's" distribution was another one."""
+    monkeypatch.chdir(tmp_path)
+    rows = [(20 + i % 40, ("flu", "cold")[i * 7 % 11 % 2]) for i in range(400)] + [(90, "hiv")] * 60
+    pl.DataFrame(rows, schema=["age", "ill"], orient="row").write_csv("people.csv")
+    values = 'role = "sensitive"\nkind = "categorical"\nvalues = ["flu", "cold", "hiv"]\n'
+    Path("people.toml").write_text(
+        f'[columns.age]\nrole = "quasi"\nkind = "numeric"\nmin = 0\nmax = 99\n\n[columns.ill]\n{values}'
+    )
+    words = ("publish", "people.csv", "--schema", "people.toml", "--method", "mondrian", "--suppress", "0.2")
+    for number, (requirement, distance) in enumerate({"--t": "0.05", "--delta": "0.5", "--beta": "0.5"}.items()):
+        told = run(*words, "--k", "5", requirement, distance, "-o", f"release-{number}")
+        assert told.code == 0, told.err
+        assert "all who are published" in " ".join(told.out.split())
+        assert "whole table" not in told.out
+        assert "about those who are published" in " ".join(told.out.split())
+    histograms = Release.load("release-0").histograms
+    shares, published = histograms / histograms.sum(1, keepdims=True), histograms.sum(0) / histograms.sum()
+    table = np.array([row[1] for row in rows])
+    real = np.array([(table == value).mean() for value in ("flu", "cold", "hiv")])
+    assert np.abs(shares - published).sum(1).max() / 2 <= 0.05
+    assert np.abs(shares - real).sum(1).max() / 2 > 0.1, "the claim would be false of the table that was read"

@@ -118,3 +118,15 @@ def test_too_few_reports_are_refused() -> None:
     Survey.parse(SPEC).refuse_few(50)
     with pytest.raises(ParameterError, match="has 49 reports; expected at least 50 before anything is shown"):
         Survey.parse(SPEC).refuse_few(49)
+
+
+@pytest.mark.parametrize("mechanism", CHANNELS)
+def test_no_unit_makes_a_report_worth_less(mechanism: str) -> None:
+    """Tenths of years at a tenth of ε are the same noise on the same range; where ε is for any two values it counts."""
+    years = Survey.parse({**SPEC, "min": 0, "max": 199, "step": 1, "mechanism": mechanism, "epsilon": "1/2"})
+    tenths = Survey.parse({**SPEC, "min": 0, "max": 1999, "step": 1, "mechanism": mechanism, "epsilon": "1/20"})
+    per_step = mechanism in ("geometric", "laplace")
+    assert years.worth == (1 if per_step else Fraction(1, 2))
+    assert tenths.worth == (years.worth if per_step else Fraction(1, 20))
+    few = Survey.parse({**SPEC, "mechanism": mechanism})
+    assert few.worth == few.epsilon == 1

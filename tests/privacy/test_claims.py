@@ -23,7 +23,19 @@ from sfumato.privacy.claims import (
     parse_claim,
 )
 from sfumato.privacy.loss import Approximate
-from sfumato.privacy.requirements import KAnonymity, LDiversity, Population, TCloseness
+from sfumato.privacy.requirements import (
+    AlphaK,
+    BetaLikeness,
+    DeltaDisclosure,
+    DistinctLDiversity,
+    EntropyLDiversity,
+    KAnonymity,
+    LDiversity,
+    Population,
+    RecursiveLDiversity,
+    Requirement,
+    TCloseness,
+)
 from strategies import AxisCase
 
 SYNTACTIC = Syntactic(requirements=(KAnonymity(k=3), LDiversity(l=2), TCloseness(t=0.3, distance="ordered")))
@@ -196,9 +208,48 @@ def test_only_noise_costs_anything_and_it_costs_what_is_written() -> None:
     ]
 
 
-def test_only_classes_can_be_verified_and_only_a_reason_promises_nothing() -> None:
+def test_only_classes_can_be_verified_and_only_a_reason_or_a_size_of_buckets_promises_nothing() -> None:
     assert [claim for claim in CLAIMS if claim.verifiable] == [claim for claim in CLAIMS if claim.kind == "syntactic"]
-    assert [claim for claim in CLAIMS if not claim.promises] == [NoGuarantee(reason="seeded")]
+    assert [claim for claim in CLAIMS if not claim.promises] == [NoGuarantee(reason="seeded"), BUCKETS]
+
+
+def one_value_fails(requirement: Requirement) -> bool:
+    """Whether some table has a class of one value that fails: seven rows of one value beside ever more of another."""
+    tables = [np.array([[7, 0], [7, 7 * share]]) for share in (1, 3, 100)]
+    return not all(requirement.holds(counts[:1], Population(counts.sum(0), AXIS)).all() for counts in tables)
+
+
+@pytest.mark.parametrize(
+    "requirement",
+    [
+        KAnonymity(k=5),
+        AlphaK(alpha=1, k=5),
+        AlphaK(alpha=0.9, k=5),
+        LDiversity(l=1),
+        LDiversity(l=1.1),
+        DistinctLDiversity(l=1),
+        DistinctLDiversity(l=2),
+        EntropyLDiversity(l=1),
+        EntropyLDiversity(l=1.2),
+        RecursiveLDiversity(l=1, c=2),
+        RecursiveLDiversity(l=1, c=1),
+        RecursiveLDiversity(l=2, c=9),
+        TCloseness(t=1),
+        TCloseness(t=0.2),
+        TCloseness(t=0.7, distance="jensen-shannon"),
+        TCloseness(t=0.1, distance="jensen-shannon"),
+        DeltaDisclosure(delta=20),
+        BetaLikeness(beta=0.5),
+    ],
+    ids=str,
+)
+def test_buckets_promise_something_where_one_value_in_them_can_fail(requirement: Requirement) -> None:
+    """Without that, exact quasi-identifiers with buckets of one value each are the original table."""
+    claim = Syntactic(requirements=(KAnonymity(k=2), requirement), buckets=True)
+    assert claim.promises == requirement.bounds_values == one_value_fails(requirement)
+    assert bool(claim.hollow) == claim.sentence().startswith("nothing is promised") != claim.promises
+    assert "anonymity" not in claim.sentence() + " ".join(claim.titles)
+    assert Syntactic(requirements=(requirement,)).promises
 
 
 def test_buckets_and_redrawn_values_show_who_is_in_the_table() -> None:

@@ -356,7 +356,7 @@ def test_a_bucket_cut_below_k_is_found(tmp_path: Path) -> None:
     ):
         Release.load(folder)
     without_row(folder / "sensitive.csv", 0)
-    with pytest.raises(ReleaseError, match=r"does not keep its claim: 1 of 2 classes fail k-anonymity \(k=4\)"):
+    with pytest.raises(ReleaseError, match=r"does not keep its claim: 1 of 2 buckets fail size of buckets \(k=4\)"):
         Release.load(folder).verified()
 
 

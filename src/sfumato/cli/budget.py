@@ -165,6 +165,11 @@ def _in_words(account: Account) -> str:
     """What all releases of an account together can give away, at most."""
     if not account.spent.epsilon:
         return ""
+    if len({entry.hides for entry in account.entries if entry.neighbours != "add-remove"}) > 1:
+        return (
+            "All together: nothing is known, as one release may publish as it is what another hides; an older version "
+            "of the program did not note what flows hide."
+        )
     spent, values = account.spent, replacing(account.spent)
     told = guess_in_words(values, "which of two values is somebody's")
     if all(entry.neighbours == "add-remove" for entry in account.entries):

@@ -94,11 +94,7 @@ def _figures(found: Verification, charged: str | None) -> dict[str, Any]:
 
 def _requirements(found: Verification) -> list[dict[str, Any]]:
     return [
-        {
-            "requirement": str(check.requirement),
-            "sentence": check.requirement.sentence(),
-            "violations": list(check.violations),
-        }
+        {"requirement": check.title, "sentence": check.sentence(), "violations": list(check.violations)}
         for check in found.checks
     ]
 
@@ -116,6 +112,8 @@ def _show(found: Verification, charged: str | None) -> None:
     for sentence in found.contradictions:
         say(f"Contradicts it: {sentence}.")
     if not release.claim.promises:
+        if found.checks:
+            say(f"Claim: {release.claim.sentence()}.")
         return
     say("What no verification can see:")
     for sentence in found.unseen:

@@ -28,7 +28,8 @@ MAX_NUMBER = 2**53 - 1
 """What a browser still counts exactly."""
 MAX_VALUES = 100_000
 MAX_IN_BROWSER = 4
-"""What all reports of a browser to one site may be worth together, in ε: the cap that its page keeps."""
+"""What all reports of a browser to one site may be worth together: the cap that its page keeps."""
+HUNDRED = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +92,16 @@ class Survey:
     def channel(self) -> Channel:
         """What turns an answer into a report."""
         return make_channel(self.mechanism, self.size, self.epsilon)
+
+    @property
+    def worth(self) -> Fraction:
+        """What a report counts for in a browser: ε or, where ε is per step, ε · max(1, values / 100).
+
+        A finer unit makes any ε per step as small as one likes for the same noise; what a hundredth of the range loses
+        does not change with the unit.
+        """
+        per_step = self.channel.claim.per_step is not None
+        return self.channel.exact_epsilon * (max(Fraction(self.size, HUNDRED), Fraction(1)) if per_step else 1)
 
     @cached_property
     def reports(self) -> range:

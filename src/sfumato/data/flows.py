@@ -34,6 +34,8 @@ class Flows:
     start: NDArray[np.int64]
     origins: NDArray[np.int32]
     counts: NDArray[np.int64]
+    origin: str = "origin"
+    """The column that said where people come from: the one that synthesis hides."""
     _looks: list[str] = field(default_factory=list, init=False)
 
     def __len__(self) -> int:
@@ -92,13 +94,15 @@ class Flows:
         destinations: NDArray[np.integer],
         origins: NDArray[np.integer],
         counts: NDArray[np.integer],
+        *,
+        origin: str = "origin",
     ) -> Self:
         """Flows of pairs in any order; equal pairs are added, pairs of nobody left out."""
         size, some = len(places) + 1, counts > 0
         distinct, people = add_equal(destinations[some].astype(np.int64) * size + origins[some], counts[some])
         place, first = np.unique(distinct // size, return_index=True)
         start = np.append(first, len(distinct)).astype(np.int64)
-        return cls(places, place.astype(np.int32), start, (distinct % size).astype(np.int32), people)
+        return cls(places, place.astype(np.int32), start, (distinct % size).astype(np.int32), people, origin)
 
     @classmethod
     def read(
@@ -124,7 +128,7 @@ class Flows:
         people = _people(frame[count], where) if count else np.ones(frame.height, dtype=np.int64)
         if not people.any():
             raise DataError(f"{where}: the counts add up to nobody")
-        flows = cls.of_pairs(places, goes_to, comes_from, people)
+        flows = cls.of_pairs(places, goes_to, comes_from, people, origin=origin)
         if int(flows.people.max()) > MAX_PEOPLE:
             place = places.ids[int(flows.destinations[flows.people.argmax()])]
             raise DataError(f"{where}: more than {MAX_PEOPLE:,} people go to {quote(place)}; split the destination")

@@ -239,7 +239,7 @@ def qualify(claim: Claim, schema: Schema) -> Claim:
 def _counting_people(claim: Claim, schema: Schema) -> Claim:
     """The claim, saying who is a person where the schema does."""
     if schema.person_column is None:
-        return claim.assuming(ONE_ROW) if claim.promises and not claim.noise else claim
+        return claim.assuming(ONE_ROW) if claim.verifiable else claim
     who = f"{WHO}{schema.person_column}"
     if not claim.noise:
         return claim.assuming(f"{who}; one row of each is published")

@@ -11,7 +11,7 @@ from sfumato.data.formats import require_format
 from sfumato.mechanisms.noise import SystemSource
 from sfumato.methods.flows.plan import Progress
 from sfumato.methods.flows.synthesis import Synthesis, Synthesizer
-from sfumato.privacy.ledger import Ledger
+from sfumato.privacy.ledger import BY_ROW, Ledger
 from sfumato.publish.publication import Publication
 from sfumato.release import FlowRelease, Provenance
 
@@ -34,7 +34,8 @@ def publish_flows(
     """Draw synthetic flows with fresh randomness into a new folder; the name under which they are charged.
 
     `data_set` is the account of these people, one for all files about them. If measures of the flows were seen before,
-    the claim says that choosing the setting is not covered, unless that was done `beforehand`.
+    the claim says that choosing the setting is not covered, unless that was done `beforehand`. What is hidden is the
+    column of origins alone, and everybody who was counted is a person: releases of the same account must do alike.
 
     >>> synthesizer = sf.commute.Synthesizer(promise=sf.commute.Promise(epsilon=4.6, delta=1e-3))
     >>> made, name = sf.commute.publish_flows(synthesizer, flows, "release", data_set="example")
@@ -49,6 +50,8 @@ def publish_flows(
         folder=folder,
         ledger=ledger,
         rows=flows.digest,
+        hides=flows.origin,
+        person=BY_ROW,
         looked=ledger.looked(data_set, flows.digest) or flows.looked,
         beforehand=beforehand,
     )

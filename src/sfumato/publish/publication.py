@@ -199,6 +199,8 @@ def publication_of(
     """
     claim, ledger = method.claim, ledger or Ledger()
     method.refuse(table)
+    if claim.hollow:
+        raise ParameterError(claim.hollow)
     looked = looked_at(table, ledger)
     pilots = ledger.account(table.schema.name).pilots() if claim.noise and not choice and not pilot else ()
     if pilots and claim.neighbours == HIDING and not beforehand:

@@ -165,6 +165,41 @@ def test_a_report_of_an_earlier_version_is_known_and_counts(
     assert "more than ε = 4" in visit(page, site, app.issue(site, name="other", epsilon="36/10"))
 
 
+@pytest.mark.parametrize(
+    ("changed", "sent"),
+    [
+        ({"max": 99_000}, 0),
+        ({"max": 99_000, "epsilon": "1/2000"}, 1),
+        ({"max": 799}, 1),
+        ({"max": 800}, 0),
+        ({"min": -1000, "max": 98_000, "step": 1000}, 1),
+        ({"max": 9, "epsilon": "4"}, 1),
+    ],
+)
+def test_a_finer_unit_makes_a_report_worth_no_less(
+    page: WatchingBrowser, attacker: tuple[Client, Reissuing], changed: dict[str, Any], sent: int
+) -> None:
+    """As it was found: one report of "your age times 1000" at ε = 1/2 gave the age away, and counted 1/2."""
+    site, app = attacker
+    said = visit(page, site, app.issue(site, name="fine", **changed), "8000" if "step" in changed else "7")
+    assert len(page.posted) == sent
+    assert "more than ε = 4" in said or sent
+
+
+def test_a_fine_report_of_an_earlier_version_counts_for_what_it_told(
+    page: WatchingBrowser, attacker: tuple[Client, Reissuing]
+) -> None:
+    """It was sent when it counted less: it is kept, sent again as it is, and no other is drawn."""
+    site, app = attacker
+    page.show(address(site, f"/s/{app.issue(site, name='fine', max=99_000)}"))
+    old = {"id": "0123456789abcdef", "value": 37_001, "delivered": True, "question": SPEC["question"]}
+    page.evaluate(f"localStorage.setItem('sfumato:fine:0:99000:1:geometric:1/2', {json.dumps(json.dumps(old))})")
+    assert visit(page, site, "fine") == ""
+    assert page.posted == [{"id": old["id"], "value": 37_001}]
+    assert "more than ε = 4" in visit(page, site, app.issue(site, name="other"))
+    assert page.text("spent") == "ε = 4 in all; so far they are worth ε = 495.005"
+
+
 RACE = """(async () => {
   const { answer } = await import("/assets/answer.js");
   const survey = SURVEY;
@@ -205,7 +240,13 @@ def test_two_tabs_at_once_get_one_report_between_them(
 
 
 @pytest.mark.parametrize(
-    "spoiled", ["sfumato:age-2:0:99:1:geometric:0/1", "sfumato:age-2", "sfumato:age-2:0:99:1:geometric:1/2:more"]
+    "spoiled",
+    [
+        "sfumato:age-2:0:99:1:geometric:0/1",
+        "sfumato:age-2",
+        "sfumato:age-2:0:99:1:geometric:1/2:more",
+        "sfumato:age-2:0:x:1:geometric:1/2",
+    ],
 )
 def test_what_cannot_be_read_counts_as_too_much(
     page: WatchingBrowser, attacker: tuple[Client, Reissuing], spoiled: str

@@ -7,7 +7,7 @@ from pathlib import Path
 from typer import Argument, Option
 
 from sfumato.cli.show import note, say
-from sfumato.collect.survey import MAX_IN_BROWSER, read_survey
+from sfumato.collect.survey import HUNDRED, MAX_IN_BROWSER, Survey, read_survey
 
 EXAMPLE = "sfumato local serve age.toml --database reports.db"
 
@@ -49,13 +49,6 @@ def command(
             state = f"{reports:,} reports" if survey.is_open() else f"{reports:,} reports, closed"
             say(f"{survey.name}: {address}/s/{survey.name} ({state})")
             say(f"Dashboard: {address}/dashboard/{survey.name}" + ("" if token else f"#token={secret}"), indent=2)
-            if survey.mechanism != "geometric":
-                note(f"{survey.name}: browsers add geometric noise alone; {survey.mechanism} reports need a program.")
-            elif survey.epsilon > MAX_IN_BROWSER:
-                note(
-                    f"{survey.name}: epsilon is {float(survey.epsilon):g}; no browser will answer, since each sends "
-                    f"reports worth {MAX_IN_BROWSER} in all."
-                )
         if host not in ("127.0.0.1", "::1", "localhost"):
             note("Others can reach this address: put a proxy that speaks HTTPS in front of it.")
         if not token:
@@ -64,4 +57,20 @@ def command(
     with closing(Storage(database)) as storage:
         for survey in asked:
             storage.add_survey(survey)
+        for survey, _ in storage.surveys():
+            _warn(survey)
         serve(make_service(storage, secret, origins=origins or ()), host, port, listening)
+
+
+def _warn(survey: Survey) -> None:
+    """Say before anybody is asked which surveys no browser answers, and what their reports would give away."""
+    told, worth = f"{survey.name}: epsilon is {float(survey.epsilon):g}", float(survey.worth)
+    if survey.worth > survey.channel.exact_epsilon and survey.worth > MAX_IN_BROWSER:
+        told += (
+            f" per step, so that one report tells answers a hundredth of the range apart ({survey.size / HUNDRED:,.0f} "
+            f"steps) from each other with epsilon {worth:,.4g}; use a smaller epsilon or a larger step"
+        )
+    if survey.mechanism != "geometric":
+        note(f"{survey.name}: browsers add geometric noise alone; {survey.mechanism} reports need a program.")
+    if survey.worth > MAX_IN_BROWSER:
+        note(f"{told}; no browser will answer, since each sends reports worth {MAX_IN_BROWSER} in all.")

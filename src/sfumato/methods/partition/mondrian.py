@@ -160,7 +160,7 @@ class Mondrian(Method):
 
     @classmethod
     def grid(cls, table: Table, epsilons: Sequence[float] = ()) -> Iterator[Self]:
-        """k, ℓ, t and δ as far as so many rows allow them, and every second of them with exact quasi-identifiers.
+        """k, ℓ, t and δ as far as so many rows allow them, and every second ℓ, t and δ with exact quasi-identifiers.
 
         Columns to keep rule those out.
         """
@@ -169,7 +169,8 @@ class Mondrian(Method):
             every = 1 if recoding == "generalize" else 2
             sizes = [k for k in K_GRID if 2 * k <= table.n]
             diverse = [l for l in L_GRID if l * table.overall.max() <= table.n]
-            yield from (cls(k=k, recoding=recoding) for k in sizes[::every])
+            if recoding == "generalize":  # Buckets of any size can hold one value only.
+                yield from (cls(k=k) for k in sizes)
             yield from (cls(k=FLOOR, l=l, recoding=recoding) for l in diverse[::every])
             yield from (cls(k=FLOOR, t=t, distance="jensen-shannon", recoding=recoding) for t in T_GRID[::every])
             yield from (cls(k=FLOOR, delta=delta, recoding=recoding) for delta in DELTA_GRID[::every])

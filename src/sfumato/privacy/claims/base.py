@@ -23,6 +23,16 @@ class Check:
 
     requirement: Requirement
     violations: tuple[str, ...] = ()
+    buckets: bool = False
+
+    @property
+    def title(self) -> str:
+        """What was recomputed."""
+        return self.requirement.title(buckets=self.buckets)
+
+    def sentence(self) -> str:
+        """What holds if there are no violations, in words."""
+        return self.requirement.sentence_in_buckets() if self.buckets else self.requirement.sentence()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +70,11 @@ class Claim(ABC):
     def needed(self) -> tuple[str, ...]:
         """What every promise of this kind takes for granted: a claim that leaves it out says too much."""
         return type(self).assumptions
+
+    @property
+    def hollow(self) -> str | None:
+        """Why a release under this claim hides nothing, and what to add, where that is so whatever the rows are."""
+        return None
 
     @property
     def cost(self) -> Approximate | None:

@@ -1,6 +1,6 @@
 """Claims that anybody can recompute from what is published."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 from sfumato.errors import ReleaseError
@@ -9,6 +9,11 @@ from sfumato.privacy.requirements import Population, Requirement, parse_requirem
 from sfumato.privacy.requirements.base import Counts
 
 CLASSES = "people in a class have the same published quasi-identifiers"
+HOLLOW = (
+    "buckets show exact quasi-identifiers, and no requirement bounds the sensitive values in them, so that they can be "
+    "the original table; add one that does (l, t, delta, alpha or beta), or generalize"
+)
+NOTHING_BOUND = "nothing is promised: the sensitive values of a bucket may all be the same"
 BUCKETS = "quasi-identifiers are published exactly and hide nobody's presence; sensitive values stand per bucket"
 SYNTACTIC_ASSUMPTIONS = (
     "the adversary knows people's quasi-identifiers and nothing else, and does not reason about why the method cut "
@@ -22,7 +27,8 @@ class Syntactic(Claim):
     """Every class of the published table satisfies every requirement: anyone can recompute that.
 
     With `buckets`, a class is a bucket of people whose sensitive values were detached from them; their
-    quasi-identifiers are exact, so nothing is promised about who is in the table.
+    quasi-identifiers are exact, so nothing is promised about who is in the table; nor is anything promised at all if no
+    requirement bounds the sensitive values.
     """
 
     kind: ClassVar[str] = "syntactic"
@@ -30,6 +36,15 @@ class Syntactic(Claim):
     requirements: tuple[Requirement, ...]
     buckets: bool = False
     assumptions: tuple[str, ...] = SYNTACTIC_ASSUMPTIONS
+
+    @property
+    def promises(self) -> bool:  # type: ignore[override]
+        return not self.hollow
+
+    @property
+    def hollow(self) -> str | None:
+        bounded = any(requirement.bounds_values for requirement in self.requirements)
+        return HOLLOW if self.buckets and not bounded else None
 
     @property
     def shows_presence(self) -> bool:
@@ -46,17 +61,27 @@ class Syntactic(Claim):
     def fits(self, layout: str) -> bool:
         return self.buckets == (layout == "buckets")
 
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """The name of each requirement with its parameters."""
+        return tuple(check.title for check in self._unchecked)
+
+    @property
+    def _unchecked(self) -> list[Check]:
+        return [Check(requirement=requirement, buckets=self.buckets) for requirement in self.requirements]
+
     def checks(self, counts: Counts, population: Population) -> list[Check]:
         found = []
-        for requirement in self.requirements:
-            failing = int((~requirement.holds(counts, population)).sum())
-            sentence = f"{failing} of {len(counts)} classes fail {requirement}"
-            found.append(Check(requirement=requirement, violations=(sentence,) if failing else ()))
+        for check in self._unchecked:
+            failing = int((~check.requirement.holds(counts, population)).sum())
+            sentence = f"{failing} of {len(counts)} {'buckets' if self.buckets else 'classes'} fail {check.title}"
+            found.append(replace(check, violations=(sentence,) if failing else ()))
         return found
 
     def sentence(self) -> str:
         chosen = (self.choice.sentence(),) if self.choice else ()
-        return "; ".join((*(requirement.sentence() for requirement in self.requirements), self.notes[0], *chosen))
+        kept = [check.sentence() for check in self._unchecked]
+        return "; ".join((*([NOTHING_BOUND] if self.hollow else []), *kept, self.notes[0], *chosen))
 
     def form(self, span: float) -> str:
         text = "Two tables: the exact quasi-identifiers with a bucket number, and the sensitive values of each bucket."

@@ -18,8 +18,13 @@ class AlphaK(Requirement):
     """
 
     name: ClassVar[str] = "(alpha,k)-anonymity"
+    name_in_buckets: ClassVar[str] = "size and shares of buckets"
     alpha: float = parameter(help="the largest share of a sensitive value in a class", above=0, maximum=1, example=0.5)
     k: int = parameter(help="at least this many people in a class", minimum=1, example=10)
+
+    @property
+    def bounds_values(self) -> bool:
+        return self.alpha < 1
 
     @property
     def smallest_class(self) -> int:
@@ -35,4 +40,10 @@ class AlphaK(Requirement):
         return (
             f"each person is in a class of at least {self.k}, and at most a share of {self.alpha:g} of a class "
             "have the same sensitive value"
+        )
+
+    def sentence_in_buckets(self) -> str:
+        return (
+            f"every bucket has at least {self.k} people, of whom at most a share of {self.alpha:g} have the same "
+            "sensitive value"
         )

@@ -48,6 +48,8 @@ class Requirement(ABC):
     """
 
     name: ClassVar[str]
+    name_in_buckets: ClassVar[str] = ""
+    """What it is called where quasi-identifiers are exact, if its name would promise something about these."""
     form: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
@@ -61,6 +63,15 @@ class Requirement(ABC):
     def sentence(self) -> str:
         """What it promises, in words for a non-expert."""
 
+    def sentence_in_buckets(self) -> str:
+        """What it promises where a class is a bucket of people whose quasi-identifiers are exact."""
+        return self.sentence().replace("class", "bucket")
+
+    @property
+    def bounds_values(self) -> bool:
+        """Whether a class in which everybody has the same value may fail it: otherwise it hides no value."""
+        return True
+
     @property
     def smallest_class(self) -> int:
         """No class with fewer rows can satisfy the requirement."""
@@ -71,5 +82,9 @@ class Requirement(ABC):
         return {"requirement": self.name, **asdict(self)}
 
     def __str__(self) -> str:
+        return self.title()
+
+    def title(self, *, buckets: bool = False) -> str:
+        """Its name with its parameters."""
         values = ", ".join(f"{key}={value}" for key, value in asdict(self).items())
-        return f"{self.name} ({values})"
+        return f"{(buckets and self.name_in_buckets) or self.name} ({values})"

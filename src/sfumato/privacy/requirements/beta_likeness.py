@@ -1,4 +1,4 @@
-"""β-likeness (Cao and Karras, 2012): no sensitive value gains more than β relative to the table."""
+"""β-likeness (Cao and Karras, 2012): no sensitive value gains more than β relative to all that is published."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -18,7 +18,7 @@ class BetaLikeness(Requirement):
     """
 
     name: ClassVar[str] = "beta-likeness"
-    beta: float = parameter(help="how much more frequent a value may be than in the table", above=0, example=2)
+    beta: float = parameter(help="how much more frequent a value may be than among all published", above=0, example=2)
     enhanced: bool = parameter(default=False, help="bound the gain of frequent values more tightly")
 
     def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
@@ -28,4 +28,7 @@ class BetaLikeness(Requirement):
         return np.asarray((population.exposed(counts)[..., occurring] <= q * (1 + limit) + ROUNDING).all(-1))
 
     def sentence(self) -> str:
-        return f"no sensitive value is more than 1 + {self.beta:g} times as frequent in a class as in the whole table"
+        return (
+            f"no sensitive value is more than 1 + {self.beta:g} times as frequent in a class as among all who are "
+            "published"
+        )

@@ -13,13 +13,13 @@ from sfumato.privacy.requirements.base import ROUNDING, Counts, Population, Requ
 
 @dataclass(frozen=True, kw_only=True)
 class DeltaDisclosure(Requirement):
-    """|ln(p_s / q_s)| ≤ `delta` for every sensitive value s of the table; a value absent from a class fails.
+    """|ln(p_s / q_s)| ≤ `delta` for every sensitive value s of the published table; a value absent from a class fails.
 
     >>> release = sf.Mondrian(requirements=(sf.DeltaDisclosure(delta=3),)).publish(table)
     """
 
     name: ClassVar[str] = "delta-disclosure"
-    delta: float = parameter(help="the largest log ratio of a share to that in the table", minimum=0, example=1)
+    delta: float = parameter(help="the largest log ratio of a share to that among all published", minimum=0, example=1)
 
     def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
         occurring = population.counts > 0
@@ -29,6 +29,6 @@ class DeltaDisclosure(Requirement):
 
     def sentence(self) -> str:
         return (
-            f"no sensitive value is more than {spell_factor(self.delta)} times as frequent or as rare in a class as in "
-            "the whole table"
+            f"no sensitive value is more than {spell_factor(self.delta)} times as frequent or as rare in a class as "
+            "among all who are published"
         )

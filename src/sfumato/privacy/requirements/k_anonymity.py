@@ -18,7 +18,12 @@ class KAnonymity(Requirement):
     """
 
     name: ClassVar[str] = "k-anonymity"
+    name_in_buckets: ClassVar[str] = "size of buckets"
     k: int = parameter(help="at least this many people in a class", minimum=1, example=10)
+
+    @property
+    def bounds_values(self) -> bool:
+        return False
 
     @property
     def smallest_class(self) -> int:
@@ -29,3 +34,6 @@ class KAnonymity(Requirement):
 
     def sentence(self) -> str:
         return f"each person is in a class of at least {self.k}"
+
+    def sentence_in_buckets(self) -> str:
+        return f"every bucket has at least {self.k} people"

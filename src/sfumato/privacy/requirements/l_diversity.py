@@ -26,6 +26,10 @@ class LDiversity(Requirement):
     l: float = parameter(help="how diverse the sensitive values of a class are", minimum=1, example=3)
 
     @property
+    def bounds_values(self) -> bool:
+        return self.l > 1
+
+    @property
     def smallest_class(self) -> int:
         return math.ceil(self.l - ROUNDING)
 
@@ -85,6 +89,10 @@ class RecursiveLDiversity(LDiversity):
     form: ClassVar[str] = "recursive"
     l: int = parameter(help="how diverse the sensitive values of a class are", minimum=1, example=3)
     c: float = parameter(help="the factor by which the commonest value may outnumber the rest", above=0, example=2)
+
+    @property
+    def bounds_values(self) -> bool:
+        return self.l > 1 or self.c <= 1
 
     def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
         falling = -np.sort(-population.exposed(counts), axis=-1)

@@ -1,5 +1,6 @@
-"""t-closeness: no class is far from the whole table (Li, Li and Venkatasubramanian, 2007)."""
+"""t-closeness: no class is far from all that is published (Li, Li and Venkatasubramanian, 2007)."""
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,7 +14,7 @@ from sfumato.privacy.requirements.base import ROUNDING, Counts, Population, Requ
 
 @dataclass(frozen=True, kw_only=True)
 class TCloseness(Requirement):
-    """The distance between the sensitive attribute in a class and in the table is at most `t`.
+    """The distance between the sensitive attribute in a class and in the published table is at most `t`.
 
     `distance` is the earth mover's distance with the named ground distance between values (`equal`: 1,
     `ordered`: steps apart, `hierarchical`: height of the common ancestor), or `jensen-shannon`.
@@ -22,10 +23,16 @@ class TCloseness(Requirement):
     """
 
     name: ClassVar[str] = "t-closeness"
-    t: float = parameter(help="how far the sensitive values of a class may be from the table's", minimum=0, example=0.2)
+    t: float = parameter(
+        help="how far the sensitive values of a class may be from all published", minimum=0, example=0.2
+    )
     distance: Distance = parameter(
         default="equal", help="earth mover's with this ground distance, or Jensen-Shannon; equal by default"
     )
+
+    @property
+    def bounds_values(self) -> bool:
+        return self.t < (math.log(2) if self.distance == "jensen-shannon" else 1)
 
     def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
         apart = distance(population.exposed(counts), population.shares, population.axis, self.distance)
@@ -33,6 +40,6 @@ class TCloseness(Requirement):
 
     def sentence(self) -> str:
         return (
-            f"the sensitive attribute of every class is within {self.t:g} ({self.distance} distance) of the whole "
-            "table's"
+            f"the sensitive attribute of every class is within {self.t:g} ({self.distance} distance) of that of all "
+            "who are published"
         )

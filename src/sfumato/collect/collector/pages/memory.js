@@ -2,15 +2,17 @@
 //
 // A survey is known by its name. If it comes back with another question, range or noise, a fresh report would tell more
 // about the same person than was promised, so it is refused. Under new names the same can be asked as often as one
-// likes; therefore every report counts with the ε of its survey, and none is drawn beyond the cap. Losses add up: two
-// neighbouring answers make all that this browser sends to a site at most e^CAP times as likely as each other, whatever
-// was asked. The sum is taken over the reports themselves, so that no count of them can be lost.
+// likes; therefore every report counts, and none is drawn beyond the cap. Losses add up: two answers a hundredth of
+// the range apart make all that this browser sends to a site at most e^CAP times as likely as each other, whatever was
+// asked. The sum is taken over the reports themselves, so that no count of them can be lost.
 
 import { parseEpsilon } from "./perturb.js";
 
 // Eight reports with ε = 1/2.
 export const CAP = 4n;
 const DECIMALS = 10n ** 6n;
+const PER_STEP = ["geometric", "laplace"];
+const HUNDRED = 100n;
 
 // What may be told to whoever answers, as it stands.
 export class AnswerError extends Error {}
@@ -57,7 +59,7 @@ function remembered(storage) {
   return found.map(([key, text]) => {
     const [, name, min, max, step, mechanism, epsilon] = key.split(":");
     const survey = { name, min, max, step, mechanism, epsilon };
-    return { ...survey, text: readable(() => keyOf(survey) === key && text) };
+    return { ...survey, text: readable(() => keyOf(survey) === key && worth(survey) && text) };
   });
 }
 
@@ -81,8 +83,17 @@ function refuseBeyondCap(surveys) {
   throw new AnswerError(`The reports that this site has from this browser, and this one, would together be worth more than ε = ${CAP}, the most that this page sends. A further report about you would weaken your protection. Nothing was sent.`);
 }
 
-// The sum of all ε, exact.
-const total = (surveys) => surveys.map(({ epsilon }) => parseEpsilon(epsilon))
+// What a report counts for, exact: its ε; where that is per step, no less than what a hundredth of the range loses, as a
+// finer unit makes any ε per step as small as one likes for the same noise.
+function worth({ min, max, step, mechanism, epsilon }) {
+  const [numerator, denominator] = parseEpsilon(epsilon);
+  const values = (BigInt(max) - BigInt(min)) / BigInt(step) + 1n;
+  const steps = PER_STEP.includes(mechanism) && values > HUNDRED ? values : HUNDRED;
+  return [numerator * steps, denominator * HUNDRED];
+}
+
+// What all reports count for, exact.
+const total = (surveys) => surveys.map(worth)
   .reduce(([a, b], [c, d]) => [a * d + c * b, b * d], [0n, 1n]);
 
 function remembering(storage, work) {

@@ -171,6 +171,8 @@ def test_parquet_and_other_columns(run: Run, synthetic: Call, town: Path) -> Non
         "2",
         "-o",
         "odd",
+        "--ledger",
+        "odd.sqlite",
         "--origin",
         "a",
         "--destination",

@@ -19,7 +19,10 @@ from sfumato.report.map.page import draw_map
 if TYPE_CHECKING:
     from .conftest import Outcome, Run
 
-NOT_COVERED = "choosing its setting is not covered: {} showed measures of the same rows before it was chosen"
+NOT_COVERED = (
+    "choosing its setting is not covered: {} showed measures of data under its name, or of the same rows, before it "
+    "was chosen"
+)
 SAME_ROWS = "The same rows were published as {!r} before; people have one account, so use one name for them.\n"
 ODD = 'a "b", c'
 """A place whose name must be quoted."""

@@ -103,7 +103,7 @@ def test_it_writes_a_report_and_names_the_command_that_publishes(
     release = published(told, run).verified()
     assert names(people / "out") == sorted([*WRITTEN, "release"])
     assert f"Recommended: Anatomy l={release.provenance.parameters['l']}, " in told.out
-    assert "its setting was chosen after measures of the same rows were seen" in release.claim.assumptions[-1]
+    assert "its setting was chosen after measures of data under its name" in release.claim.assumptions[-1]
 
 
 def test_json_is_all_that_is_on_standard_output(with_schema: Run, people: Path) -> None:
@@ -228,7 +228,7 @@ def test_what_is_set_after_looking_says_that_choosing_is_not_covered(run: Run, w
     assert run("measure", "people.csv", "before", "--schema", "people.toml").code == 0
     told = run(*publish, "after")
     assert told.code == 0
-    assert "Claim: choosing its setting is not covered: a measurement showed measures of the same rows" in told.out
+    assert "Claim: choosing its setting is not covered: a measurement showed measures of data" in told.out
     assert isinstance(Release.load("after").claim, Conditional)
     assert run(*publish, "said", "--beforehand").code == 0
     assert "before anybody saw measures" in Release.load("said").claim.assumptions[-1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 import sqlite3
 from contextlib import closing
@@ -314,15 +315,18 @@ def test_the_ledger_is_asked_about_the_id(
     assert (missing.code, "nowhere.sqlite: there is no such ledger" in missing.err) == (2, True)
 
     def claim_less(spec: dict[str, Any]) -> None:
-        spec["claim"]["epsilon"] = spec["parameters"]["epsilon"] = 0.1
+        spec["claim"]["epsilon"] = spec["parameters"]["epsilon"] = 1.5
 
     describe(people / "r", claim_less)
     assert run("verify", "r").code == 3
     told = run("verify", "r", "--ledger", "mine.sqlite")
     assert (
         told.code,
-        "the ledger was charged ε = 2 for add-remove neighbours, the claim says ε = 0.1" in told.out,
+        "the ledger was charged ε = 2 for add-remove neighbours, the claim says ε = 1.5" in told.out,
     ) == (1, True)
+    describe(people / "r", lambda spec: [spec[part].update(epsilon=0.1) for part in ("claim", "parameters")])
+    told = run("verify", "r")
+    assert (told.code, "ε=0.1 adds at least 14.1" in told.out) == (1, True), "so small an ε is found without a ledger"
     describe(people / "r", lambda spec: spec.pop("id"))
     assert "It has no id: no ledger was charged for it" in run("verify", "r").out
 
@@ -334,7 +338,7 @@ def test_a_conditional_claim_says_so_first(run: Run, publish: Run, people: Path)
     told = run("verify", "r", "--ledger", "mine.sqlite")
     assert told.code == 3
     assert told.out.startswith(
-        "Claim: choosing its setting is not covered: a frontier showed measures of the same rows"
+        "Claim: choosing its setting is not covered: a frontier showed measures of data under its name"
     )
     assert "whether anybody looked" not in told.out
 
@@ -359,7 +363,7 @@ def test_a_conditional_claim_made_unconditional(looked_at: str, run: Run, publis
     describe(people / "before", lambda spec: spec["claim"]["assumptions"].pop())
     for forged in ("r", "before"):
         told = run("verify", forged, "--ledger", "mine.sqlite")
-        sentence = "the ledger knows that a frontier showed measures of the same rows before"
+        sentence = "the ledger knows that a frontier showed measures of data under its name, or of the same"
         assert (told.code, sentence in told.out) == (1, True)
 
 
@@ -592,6 +596,61 @@ def test_a_person_named_in_the_middle_of_a_sentence(run: Run, publish: Run, peop
     describe(people / "r", lambda spec: spec["claim"]["assumptions"].pop(0))
     told = run("verify", "r")
     assert (told.code, "the claim leaves out that a person is whoever has the same name" in told.out) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("options", "name", "value", "said"),
+    [
+        ("mondrian --k 5", "k", 50, "Mondrian k=50 promises k-anonymity (k=50) of classes, the claim says k-anonymi"),
+        ("mondrian --k 5 --l 1.5", "l", 3, "promises k-anonymity (k=5), l-diversity (l=3) of classes, the claim says"),
+        ("mondrian --k 5 --l 1.5", "recoding", "bucketize", "promises size of buckets (k=5), l-diversity (l=1.5) of b"),
+        ("mondrian --l 1.5", "t", 0.2, "promises l-diversity (l=1.5), t-closeness (t=0.2, distance=equal) of classes"),
+        ("anatomy --l 2", "l", 3, "Anatomy l=3 promises l-diversity (l=3), distinct l-diversity (l=3) of buckets"),
+        ("kd-tree --epsilon 2", "epsilon", 1, "kd-tree ε=1 costs ε = 1 for add-remove neighbours, the claim says ε ="),
+        ("local --epsilon 2", "epsilon", 1, "costs ε = 1 for replace-sensitive neighbours, the claim says ε = 2"),
+        ("dirichlet --epsilon 2 --delta 1e-3", "delta", 1e-9, "costs ε = 2, δ = 1e-09 for replace-sensitive neighbou"),
+        ("mst --epsilon 2 --delta 1e-3", "delta", 1e-9, "costs ε = 2, δ = 1e-09 for add-remove neighbours, the claim"),
+    ],
+)
+def test_parameters_that_promise_more_than_the_claim(
+    options: str, name: str, value: Any, said: str, run: Run, publish: Run, people: Path
+) -> None:
+    """As it was found: k = 50 among the parameters, beside a claim and classes of k = 5."""
+    done = publish("r", "--method", *options.split())
+    assert done.code == 0, done.err
+    assert run("verify", "r").code in (0, 3)
+    describe(people / "r", lambda spec: spec["parameters"].update({name: value}))
+    told = run("verify", "r")
+    assert (told.code, said in " ".join(told.out.split())) == (1, True), told.out
+
+
+@pytest.mark.parametrize("method", ["quad-tree", "kd-tree", "privtree", "dpcube", "diffgen", "diffmulti --h 50"])
+@pytest.mark.parametrize("people_rows", [1, 3], ids=["one row", "three rows"])
+def test_noise_beside_counts_that_epsilon_does_not_allow(
+    method: str, people_rows: int, run: Run, publish: Run, people: Path
+) -> None:
+    """As it was found: noise of 5.3 written as 0.00001, so that counts look exact; the twin is what was drawn."""
+    if people_rows > 1:
+        declare(people, 'name = "people"', f'name = "people"\nrows_per_person = {people_rows}')
+    done = publish("r", "--epsilon", "2", "--method", *method.split())
+    assert done.code == 0, done.err
+    honest = run("verify", "r")
+    assert (honest.code, "whether the noise beside the counts is what was drawn" in honest.out) == (3, True)
+    path = people / "r" / "counts.csv"
+    counts = pl.read_csv(path, infer_schema=False)
+    least = 2 * math.exp(2 / people_rows) / (math.exp(2 / people_rows) - 1) ** 2
+    assert counts["noise"].cast(float).min() >= math.sqrt(least) * 0.99999
+    for noise in ("0.00001", f"{math.sqrt(least) * 0.999:.6g}"):
+        counts.with_columns(noise=pl.lit(noise)).write_csv(path)
+        told = run("verify", "r")
+        assert (told.code, f"a count is said to have noise of {float(noise):.6g}, and " in told.out) == (1, True)
+
+
+def test_other_noise_on_values_than_the_method_draws(run: Run, publish: Run, people: Path) -> None:
+    publish("r", "--method", "local", "--epsilon", "2")
+    describe(people / "r", lambda spec: spec["channel"].update(epsilon="1"))
+    told = run("verify", "r")
+    assert (told.code, "Local randomized-response ε=2 draws by" in told.out) == (1, True)
 
 
 def test_a_claim_of_another_kind_than_its_method_makes(run: Run, publish: Run, people: Path) -> None:

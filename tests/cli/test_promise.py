@@ -147,7 +147,7 @@ def test_a_pilot_that_was_bought_after_a_look_says_so(run: Run, publish: Run) ->
     pilot = Release.load("out/pilot").claim
     assert isinstance(pilot, Conditional)
     assert not any("before anybody saw" in line for line in pilot.assumptions)
-    assert "Claim: choosing its setting is not covered: a measurement showed measures of the same rows" in told.out
+    assert "Claim: choosing its setting is not covered: a measurement showed measures of data" in told.out
     assert "but a measurement had shown measures of the rows before; the claim says so." in told.out
     release = published(told, run)
     assert isinstance(release.claim, Conditional)
@@ -219,7 +219,7 @@ def test_a_syntactic_choice_after_a_look_does_not_say_that_nobody_looked(run: Ru
     assert told.code == 0
     claim = Release.load("r").claim
     assert "chosen on a synthetic table under 0.15-differential privacy" in claim.sentence()
-    assert claim.assumptions[-1].startswith("its setting was chosen after measures of the same rows were seen")
+    assert claim.assumptions[-1].startswith("its setting was chosen after measures of data under its name")
     assert "never" not in " ".join(claim.notes)
 
 
@@ -273,7 +273,7 @@ def test_measuring_goes_on_where_no_ledger_can_be_written(
     sf.measure(table, release)
     assert table.looked == "a measurement"
     claim = sf.frontier(table, [sf.Mondrian(k=5)]).recommend(max_p_loss=math.inf, max_query_error=math.inf).claim
-    assert claim.assumptions[-1].startswith("its setting was chosen after measures of the same rows were seen")
+    assert claim.assumptions[-1].startswith("its setting was chosen after measures of data under its name")
 
 
 def test_a_pilot_may_be_looked_at(table: sf.Table) -> None:

@@ -247,13 +247,34 @@ def test_another_ledger_can_be_named(publish: Run, ledger: Ledger) -> None:
     assert not ledger.path.exists()
 
 
-def test_a_table_without_a_name_shares_a_budget_and_is_told_so(publish: Run, ledger: Ledger) -> None:
+@pytest.mark.parametrize("line", ["", 'name = "table"\n'], ids=["none", "the default"])
+def test_noise_needs_a_name_for_the_account(line: str, publish: Run, ledger: Ledger) -> None:
+    """As it was found: all tables without one shared an account, whoever their people are."""
     schema = Path("people.toml")
-    schema.write_text(schema.read_text().replace('name = "people"\n', ""))
+    schema.write_text(schema.read_text().replace('name = "people"\n', line))
     told = publish("r", *NOISY)
-    assert told.code == 0
-    assert told.err == "The schema declares no name, so all tables without one share the budget of 'table'.\n"
-    assert ledger.data_sets() == ["table"]
+    assert (told.code, told.out, told.err.count("\n")) == (2, "", 1)
+    assert "the schema declares no name" in told.err
+    assert 'add a line such as name = "people of 2026" at its top' in told.err
+    assert not Path("r").exists()
+    assert not ledger.path.exists()
+    schema.write_text(f'name = "people of 2026"\n{schema.read_text().removeprefix(line)}')
+    assert publish("r", *NOISY).code == 0
+    assert ledger.data_sets() == ["people of 2026"]
+
+
+def test_tables_without_a_name_have_nothing_in_common(run: Run, publish: Run, ledger: Ledger) -> None:
+    """As it was found: measures of one table were said to be of the rows of another. The twin: of the same rows."""
+    schema, looked = Path("people.toml"), "of the same rows, were seen"
+    schema.write_text(schema.read_text().replace('name = "people"\n', ""))
+    classes = ("--method", "mondrian", "--k", "5")
+    lines = Path("people.csv").read_text().splitlines()
+    Path("others.csv").write_text("\n".join([lines[0], *lines[1:-3]]) + "\n")
+    publish("r", *classes)
+    assert run("measure", "others.csv", "r", "--schema", "people.toml").code == 0
+    assert looked not in publish("unrelated", *classes).out
+    assert run("measure", "people.csv", "r", "--schema", "people.toml").code == 0
+    assert looked in " ".join(publish("same", *classes).out.split())
 
 
 def test_other_methods_leave_the_ledger_alone(publish: Run, ledger: Ledger) -> None:

@@ -306,7 +306,7 @@ def test_a_choice_on_a_pilot_is_part_of_what_is_promised() -> None:
 def test_a_choice_on_the_rows_is_a_claim_of_its_own_kind_that_says_so_first() -> None:
     claim = Conditional(given=PURE, looked="a frontier")
     assert claim.sentence().startswith(
-        "choosing its setting is not covered: a frontier showed measures of the same rows"
+        "choosing its setting is not covered: a frontier showed measures of data under its name"
     )
     assert (claim.kind, claim.cost, claim.noise, claim.neighbours) == ("conditional", PURE.cost, "counts", "add-remove")
     assert not isinstance(claim, Differential)

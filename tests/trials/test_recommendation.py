@@ -398,7 +398,7 @@ def test_a_real_recommendation_can_be_published_and_saved(tmp_path: Path) -> Non
     release = best.publish()
     assert isinstance(release.claim, Syntactic)
     assert release.claim.requirements == best.chosen.method.claim.requirements
-    assert "its setting was chosen after measures of the same rows were seen" in release.claim.assumptions[-1]
+    assert "its setting was chosen after measures of data under its name" in release.claim.assumptions[-1]
     folder = best.save(tmp_path / "release")
     assert Release.load(folder).overall.tolist() == TABLE.overall.tolist()
     exact = front.recommend(max_p_loss=0.69, allow_exact=True, max_query_error=math.inf)

@@ -17,7 +17,6 @@ from sfumato.privacy.ledger import Account, Entry, Ledger, format_loss, format_n
 from sfumato.privacy.loss import Approximate
 from sfumato.privacy.odds import guess_in_words, replacing
 from sfumato.release import Release
-from sfumato.schema import Schema
 
 EXAMPLE = "sfumato budget"
 CAP_EXAMPLE = "sfumato budget cap people --epsilon 3"
@@ -141,8 +140,6 @@ def show_charge(charged: dict[str, Any] | None) -> None:
         return
     say(charged["sentence"])
     say(f"Ledger: {charged['ledger']}")
-    if charged["data_set"] == Schema.name:
-        note(f"The schema declares no name, so all tables without one share the budget of {Schema.name!r}.")
 
 
 def warn_of_other_names(ledger: Ledger, data_set: str, rows: str) -> None:

@@ -53,7 +53,8 @@ def command(
 
     Mondrian takes any combination of requirements. The release is checked against its claim and written to a new
     folder. What a differentially private release costs is charged to the ledger before noise is drawn; see sfumato
-    budget. If measures of the same rows were seen before, its claim says that choosing the setting is not covered.
+    budget. If measures of data under the same name, or of the same rows, were seen before, its claim says that choosing
+    the setting is not covered.
     """
     chosen, table = method_from(method, options), read(file, schema)
     ledger = Ledger(ledger_file)

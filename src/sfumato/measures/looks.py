@@ -19,10 +19,10 @@ def note_look(table: Table, what: str, ledger: Ledger | None = None) -> None:
     """
     if table.synthetic:
         return
-    name, book = table.schema.name, ledger or Ledger()
+    schema, book = table.schema, ledger or Ledger()
     try:
-        book.note_look(name, what, *table.digests)
-        table.note_look(book.looked(name, *table.digests) or what)
+        book.note_look(schema.name, what, *table.digests)
+        table.note_look(book.looked(schema.account, *table.digests) or what)
     except LedgerError:
         if ledger is not None:
             raise

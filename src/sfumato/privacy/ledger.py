@@ -227,8 +227,8 @@ class Ledger:
                 [(name, _keyed(connection, one), what, _now()) for one in digests],
             )
 
-    def looked(self, data_set: str, *rows: str) -> str | None:
-        """What first showed measures of these people's rows, or of the same rows or file under another name."""
+    def looked(self, data_set: str | None, *rows: str) -> str | None:
+        """What first showed measures of data under this name, if there is one, or of the same rows or file."""
         with self._file.reading() as connection:
             if connection is None:
                 return None
@@ -236,7 +236,7 @@ class Ledger:
             known = ", ".join("?" * len(digests))
             found = connection.execute(
                 f"SELECT what FROM looks WHERE data_set = ? OR rows IN ({known}) ORDER BY rowid",
-                (population_name(data_set), *digests),
+                (population_name(data_set) if data_set else "", *digests),
             ).fetchone()
             return found and str(found[0])
 

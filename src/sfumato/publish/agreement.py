@@ -11,12 +11,13 @@ from sfumato.methods import METHODS, make_method
 from sfumato.methods.base import Method, qualify
 from sfumato.methods.flows.settings import parse_promise, parse_settings
 from sfumato.methods.flows.synthesis import Synthesizer
-from sfumato.privacy.claims import Claim, Conditional, choice_of
+from sfumato.privacy.claims import Claim, Conditional, Syntactic, choice_of
 from sfumato.privacy.claims.differential import FLOWS_FIT
 from sfumato.privacy.ledger import NOTHING, Entry, Ledger, format_loss
 from sfumato.privacy.ledger_file import LedgerFile
 from sfumato.privacy.loss import Approximate, Pure, exact, spell
 from sfumato.privacy.population import population_name
+from sfumato.publish.drawn import other_noise, too_little_noise
 from sfumato.publish.flows import METHOD as FLOWS
 from sfumato.publish.pilots import HIDING, PILOT, cost_of, pilots_behind
 from sfumato.publish.publication import BEFOREHAND, LOOKED
@@ -90,7 +91,10 @@ def contradicts_parameters(release: Release | FlowRelease, *, old: bool = False)
         return [f"its parameters are not those of its method: {error}"]
     if kept.noise != claim.noise:
         return [f"{made.method} {'adds' if kept.noise else 'adds no'} noise, and the claim says otherwise"]
-    return _differences(label_of(release), kept, claim)
+    if isinstance(release, FlowRelease):
+        return _differences(release.provenance.method, kept, claim)
+    method = _method(release)
+    return [*_differences(method.label, kept, claim), *too_little_noise(release, method), *other_noise(release, method)]
 
 
 def _claim_of_flows(release: Release | FlowRelease, *, old: bool) -> Claim:
@@ -102,16 +106,25 @@ def _claim_of_flows(release: Release | FlowRelease, *, old: bool) -> Claim:
 
 
 def _differences(label: str, kept: Claim, claim: Claim) -> list[str]:
-    spent, claimed, choice = kept.cost or NOTHING, claim.cost or NOTHING, choice_of(claim)
-    if choice and claim.noise:
-        spent += Pure(exact(choice.epsilon)).approximate()
-    if not claimed.covers(spent) or kept.neighbours != claim.neighbours:
+    choice = choice_of(claim)
+    kept, claim = kept.chosen(choice) if choice else kept, claim.given if isinstance(claim, Conditional) else claim
+    spent, claimed = kept.cost or NOTHING, claim.cost or NOTHING
+    if claimed != spent or kept.neighbours != claim.neighbours:
         return [
             f"{label} costs {format_loss(spent)} for {kept.neighbours} neighbours, the claim says "
             f"{format_loss(claimed)} for {claim.neighbours} neighbours"
         ]
-    kind = (claim.given if isinstance(claim, Conditional) else claim).kind
-    return [] if kind == kept.kind else [f"{label} promises {kept.kind}, the claim says {kind}"]
+    if kept.kind != claim.kind:
+        return [f"{label} promises {kept.kind}, the claim says {claim.kind}"]
+    if not isinstance(kept, Syntactic) or not isinstance(claim, Syntactic):
+        return []
+    if (set(kept.requirements), kept.buckets) == (set(claim.requirements), claim.buckets):
+        return []
+    return [f"{label} promises {_spelled(kept)}, the claim says {_spelled(claim)}"]
+
+
+def _spelled(claim: Syntactic) -> str:
+    return f"{', '.join(claim.titles)} of {'buckets' if claim.buckets else 'classes'}"
 
 
 def label_of(release: Release | FlowRelease) -> str:
@@ -164,7 +177,10 @@ def _unsaid_look(release: Release | FlowRelease, entry: Entry, ledger: Ledger) -
         )
     if not look:
         return []
-    return [f"the ledger knows that {look[0]} showed measures of the same rows before, and the claim does not say so"]
+    return [
+        f"the ledger knows that {look[0]} showed measures of data under its name, or of the same rows, before, and the "
+        "claim does not say so"
+    ]
 
 
 def _other_pilots(pilots: Sequence[Entry], epsilon: float) -> bool:

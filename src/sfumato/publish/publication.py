@@ -21,7 +21,14 @@ from sfumato.release import FlowRelease, Release
 from sfumato.release.folder import refuse_target
 from sfumato.release.sampling import RowKind, generate_rows
 
-LOOKED = "its setting was chosen after measures of the same rows were seen; what that tells is not covered"
+LOOKED = (
+    "its setting was chosen after measures of data under its name, or of the same rows, were seen; what that tells is "
+    "not covered"
+)
+NAMELESS = (
+    "the schema declares no name, so that its people would share an account with those of all other tables without "
+    'one; add a line such as name = "people of 2026" at its top'
+)
 BEFOREHAND = "its setting was chosen before anybody saw measures of these rows"
 SPENT = "what was reserved for it in the ledger stays spent"
 IN_PLACE = "the release is in place, and stays reserved in the ledger"
@@ -44,7 +51,7 @@ class Publication(ExitStack):
     - a spend is never taken back: noise may have been drawn;
     - a release carries the name of its entry in the ledger, a random one that is used once; a release that was not
       signed is not written, and one that claims more than was charged is not signed;
-    - a claim that rests on noise says so first if measures of the same rows were seen before the setting was chosen,
+    - a claim that rests on noise says so first if measures of these people were seen before the setting was chosen,
       and holds the cost of all pilots that were bought before, which this ledger must know, whether or not the choice
       was made on them;
     - a folder is written in another place and renamed when complete, so it is never half there;
@@ -201,6 +208,8 @@ def publication_of(
     method.refuse(table)
     if claim.hollow:
         raise ParameterError(claim.hollow)
+    if claim.cost and table.schema.account is None:
+        raise ParameterError(NAMELESS)
     looked = looked_at(table, ledger)
     pilots = ledger.account(table.schema.name).pilots() if claim.noise and not choice and not pilot else ()
     if pilots and claim.neighbours == HIDING and not beforehand:
@@ -232,7 +241,7 @@ def draw(publication: Publication, method: Method, table: Table, *, rows: RowKin
 
 def looked_at(table: Table, ledger: Ledger) -> str | None:
     """What first showed measures of a table's rows, if anything did; the table remembers it from now on."""
-    found = ledger.looked(table.schema.name, *table.digests)
+    found = ledger.looked(table.schema.account, *table.digests)
     if found:
         table.note_look(found)
     return found or table.looked

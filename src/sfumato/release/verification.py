@@ -24,6 +24,10 @@ OTHERS = "whether the same people are in other releases"
 CODED = "whether names or labels, or which rows there are, carry a code that somebody can read"
 PEOPLE = "whether each row is one person: rows that were copied or made up look like anybody's"
 NOISE = "whether noise was drawn as the method says, and ε spent as the claim says"
+DEVIATION = (
+    "whether the noise beside the counts is what was drawn: it depends on where the method stopped, so that no more is "
+    "seen than that it is not below the least that ε allows"
+)
 LOOKED = "whether anybody looked at the rows before the setting was chosen"
 PILOT = "whether the pilot on which the setting was chosen existed, and was all that was looked at"
 
@@ -58,7 +62,8 @@ class Verification:
         if not claim.noise:
             return (MADE, PEOPLE, OTHERS, CODED, *self.not_compared)
         chosen = (PILOT,) if choice_of(claim) else () if isinstance(claim, Conditional) else (LOOKED,)
-        return (MADE, PEOPLE, NOISE, *chosen, OTHERS, CODED, *self.not_compared)
+        counted = (DEVIATION,) if isinstance(self.release, Release) and self.release.layout == "counts" else ()
+        return (MADE, PEOPLE, NOISE, *counted, *chosen, OTHERS, CODED, *self.not_compared)
 
 
 def verify_folder(folder: Path, release: Release | FlowRelease, more: tuple[str, ...] = ()) -> Verification:

@@ -69,6 +69,11 @@ class Schema:
                 f"{MAX_SENSITIVE_VALUES}; declare edges or a larger step"
             )
 
+    @property
+    def account(self) -> str | None:
+        """The name under which a ledger knows its people; tables that declare none have nothing in common."""
+        return None if self.name == Schema.name else self.name
+
     @cached_property
     def quasi(self) -> tuple[Axis, ...]:
         """The axes of the quasi-identifiers, in schema order."""

@@ -58,7 +58,10 @@ class Conditional(Claim):
 
     @property
     def _warning(self) -> str:
-        return f"{NOT_COVERED}: {self.looked} showed measures of the same rows before it was chosen"
+        return (
+            f"{NOT_COVERED}: {self.looked} showed measures of data under its name, or of the same rows, before it was "
+            "chosen"
+        )
 
     def under(self, assumptions: tuple[str, ...]) -> Self:
         return replace(self, given=self.given.under(assumptions))

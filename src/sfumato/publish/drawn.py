@@ -1,0 +1,36 @@
+"""What a release says about its noise, against what its method at its parameters can have drawn."""
+
+import math
+
+from sfumato.mechanisms.budget import WHOLE, Budget
+from sfumato.mechanisms.noise import SystemSource
+from sfumato.methods.base import DPMethod, Method
+from sfumato.methods.randomize.local_noise import LocalNoise
+from sfumato.release import Release
+
+WRITTEN = 1e-5
+"""The noise beside a count is written with six digits."""
+
+
+def too_little_noise(release: Release, method: Method) -> list[str]:
+    """Counts that are said to be more exact than the whole ε could make them.
+
+    A count is bought with a part of ε, so its noise has at least the deviation that all of ε buys. Which part it was
+    depends on where the method stopped, which was drawn; so a recipient cannot know more.
+    """
+    if release.layout != "counts" or not isinstance(method, DPMethod) or not len(release.histograms):
+        return []
+    budget = Budget(method.total.per_row(release.schema.rows_per_person), SystemSource())
+    least = math.sqrt(float(budget.variance(WHOLE)))
+    said = 0.0 if release.deviation is None else float(release.deviation.min())
+    if said >= least * (1 - WRITTEN):
+        return []
+    return [f"a count is said to have noise of {said:.6g}, and {method.label} adds at least {least:.6g} to each"]
+
+
+def other_noise(release: Release, method: Method) -> list[str]:
+    """Values that are said to have got other noise than the method draws for their column."""
+    if release.channel is None or not isinstance(method, LocalNoise):
+        return []
+    drawn, said = method.channel(release.schema.sensitive).spec(), release.channel.spec()
+    return [] if drawn == said else [f"{method.label} draws by {drawn}, the release says by {said}"]

@@ -86,7 +86,7 @@ def test_the_picture_is_symmetric_around_the_answer(
 def test_labels_are_neither_cut_nor_written_over_each_other(
     page: WatchingBrowser, site: Client, width: int, low: int, high: int, step: int
 ) -> None:
-    opened(page, site, site.add_survey(min=low, max=high, step=step), width=width)
+    opened(page, site, site.add_survey(min=low, max=high, step=step, epsilon=0.02), width=width)
     left, right, *places = page.evaluate("""[document.querySelector('#picture svg').getBoundingClientRect(),
       ...[...document.querySelectorAll('#picture text:not(.name)')].map(label => label.getBoundingClientRect())]
       .flatMap(({ left, right }) => [left, right])""")

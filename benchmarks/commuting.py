@@ -52,6 +52,8 @@ def _rhode_island() -> Iterator[Result]:
             str(FOLDER / "ri_od_2019.csv.gz"),
             "--places",
             str(FOLDER / "ri_blocks.csv.gz"),
+            "--name",
+            "Rhode Island",
             "--epsilon",
             "4.6",
             "--ledger",

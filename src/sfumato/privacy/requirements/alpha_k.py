@@ -36,6 +36,9 @@ class AlphaK(Requirement):
             (total >= self.k - ROUNDING) & (population.commonest_secret(counts) <= self.alpha * total * (1 + ROUNDING))
         )
 
+    def strain(self, counts: Counts, population: Population) -> NDArray[np.float64]:
+        return np.asarray(population.commonest_secret(counts) / (self.alpha * counts.sum(-1)))
+
     def sentence(self) -> str:
         return (
             f"each person is in a class of at least {self.k}, and at most a share of {self.alpha:g} of a class "

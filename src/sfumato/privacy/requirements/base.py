@@ -59,6 +59,13 @@ class Requirement(ABC):
     def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
         """Whether each class satisfies the requirement: (classes, values) to (classes,)."""
 
+    def strain(self, counts: Counts, population: Population) -> NDArray[np.float64]:
+        """How much of what is allowed the values of each class use up, at most 1 where it holds; 0 if they may be any.
+
+        Sizes of classes do not count.
+        """
+        return np.zeros(counts.shape[:-1])
+
     @abstractmethod
     def sentence(self) -> str:
         """What it promises, in words for a non-expert."""

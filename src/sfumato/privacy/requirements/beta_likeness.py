@@ -23,9 +23,18 @@ class BetaLikeness(Requirement):
 
     def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
         occurring = population.counts > 0
-        q = population.shares[occurring]
+        limit = self._largest_shares(population.shares[occurring])
+        return np.asarray((population.exposed(counts)[..., occurring] <= limit + ROUNDING).all(-1))
+
+    def strain(self, counts: Counts, population: Population) -> NDArray[np.float64]:
+        occurring = population.counts > 0
+        limit = self._largest_shares(population.shares[occurring])
+        return np.asarray((population.exposed(counts)[..., occurring] / limit).max(-1))
+
+    def _largest_shares(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What the share of each value may be at most."""
         limit = np.minimum(self.beta, -np.log(q)) if self.enhanced else np.full_like(q, self.beta)
-        return np.asarray((population.exposed(counts)[..., occurring] <= q * (1 + limit) + ROUNDING).all(-1))
+        return np.asarray(q * (1 + limit))
 
     def sentence(self) -> str:
         return (

@@ -22,13 +22,21 @@ class DeltaDisclosure(Requirement):
     delta: float = parameter(help="the largest log ratio of a share to that among all published", minimum=0, example=1)
 
     def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
-        occurring = population.counts > 0
-        with np.errstate(divide="ignore"):
-            ratio = np.log(population.exposed(counts)[..., occurring]) - np.log(population.shares[occurring])
-        return np.asarray((np.abs(ratio) <= self.delta + ROUNDING).all(-1))
+        return np.asarray(_largest_ratio(counts, population) <= self.delta + ROUNDING)
+
+    def strain(self, counts: Counts, population: Population) -> NDArray[np.float64]:
+        return _largest_ratio(counts, population) / max(self.delta, ROUNDING)
 
     def sentence(self) -> str:
         return (
             f"no sensitive value is more than {spell_factor(self.delta)} times as frequent or as rare in a class as "
             "among all who are published"
         )
+
+
+def _largest_ratio(counts: Counts, population: Population) -> NDArray[np.float64]:
+    """max |ln(p_s / q_s)| over the sensitive values s of the table."""
+    occurring = population.counts > 0
+    with np.errstate(divide="ignore"):
+        ratio = np.log(population.exposed(counts)[..., occurring]) - np.log(population.shares[occurring])
+    return np.asarray(np.abs(ratio).max(-1))

@@ -36,6 +36,9 @@ class LDiversity(Requirement):
     def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
         return np.asarray(population.commonest_secret(counts) <= counts.sum(-1) / self.l * (1 + ROUNDING))
 
+    def strain(self, counts: Counts, population: Population) -> NDArray[np.float64]:
+        return np.asarray(population.commonest_secret(counts) / counts.sum(-1) * self.l)
+
     def sentence(self) -> str:
         return f"no sensitive value has more than 1/{self.l:g} of a class"
 
@@ -53,8 +56,15 @@ class DistinctLDiversity(LDiversity):
     def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
         return np.asarray(np.count_nonzero(population.exposed(counts), axis=-1) >= self.l)
 
+    def strain(self, counts: Counts, population: Population) -> NDArray[np.float64]:
+        return np.asarray(self.l / np.count_nonzero(population.exposed(counts), axis=-1))
+
     def sentence(self) -> str:
         return f"every class has at least {self.l:g} different sensitive values"
+
+
+def _entropy(p: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(-np.sum(p * np.log(p, out=np.zeros_like(p), where=p > 0), axis=-1))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,9 +78,10 @@ class EntropyLDiversity(LDiversity):
     form: ClassVar[str] = "entropy"
 
     def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
-        p = population.exposed(counts)
-        entropy = -np.sum(p * np.log(p, out=np.zeros_like(p), where=p > 0), axis=-1)
-        return np.asarray(entropy >= math.log(self.l) - ROUNDING)
+        return np.asarray(_entropy(population.exposed(counts)) >= math.log(self.l) - ROUNDING)
+
+    def strain(self, counts: Counts, population: Population) -> NDArray[np.float64]:
+        return np.asarray(math.log(self.l) / np.maximum(_entropy(population.exposed(counts)), ROUNDING))
 
     def sentence(self) -> str:
         return f"the sensitive values of a class are as mixed as {self.l:g} equally frequent ones"
@@ -95,8 +106,17 @@ class RecursiveLDiversity(LDiversity):
         return self.l > 1 or self.c <= 1
 
     def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
+        commonest, rest = self._compared(counts, population)
+        return np.asarray(commonest < rest * (1 - ROUNDING))
+
+    def strain(self, counts: Counts, population: Population) -> NDArray[np.float64]:
+        commonest, rest = self._compared(counts, population)
+        return np.asarray(commonest / np.maximum(rest, ROUNDING))
+
+    def _compared(self, counts: Counts, population: Population) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """r₁ and c (r_ℓ + … + r_m), as shares."""
         falling = -np.sort(-population.exposed(counts), axis=-1)
-        return np.asarray(falling[..., 0] < self.c * falling[..., self.l - 1 :].sum(-1) * (1 - ROUNDING))
+        return falling[..., 0], self.c * falling[..., self.l - 1 :].sum(-1)
 
     def sentence(self) -> str:
         return (

@@ -35,8 +35,13 @@ class TCloseness(Requirement):
         return self.t < (math.log(2) if self.distance == "jensen-shannon" else 1)
 
     def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
-        apart = distance(population.exposed(counts), population.shares, population.axis, self.distance)
-        return apart <= self.t + ROUNDING
+        return self._apart(counts, population) <= self.t + ROUNDING
+
+    def strain(self, counts: Counts, population: Population) -> NDArray[np.float64]:
+        return self._apart(counts, population) / max(self.t, ROUNDING)
+
+    def _apart(self, counts: Counts, population: Population) -> NDArray[np.float64]:
+        return distance(population.exposed(counts), population.shares, population.axis, self.distance)
 
     def sentence(self) -> str:
         return (

@@ -215,13 +215,32 @@ def greedy_partition(
     positions: Sequence[int],
     allowed: Allowed,
     choose: Callable[[Group, Sequence[int], Allowed], tuple[int, int] | None],
+    height: int = 1_000,
 ) -> list[Group]:
-    """Cut as `choose` says until it finds no cut."""
-    chosen = choose(people, positions, allowed)
+    """Cut as `choose` says until it finds no cut, at most so many times in a row."""
+    chosen = choose(people, positions, allowed) if height else None
     if chosen is None:
         return [people]
-    left, right = sides(people, *chosen)
-    return greedy_partition(left, positions, allowed, choose) + greedy_partition(right, positions, allowed, choose)
+    parts = (greedy_partition(side, positions, allowed, choose, height - 1) for side in sides(people, *chosen))
+    return [group for part in parts for group in part]
+
+
+def cuts_needed(groups: Sequence[Group]) -> int | None:
+    """The least number of cuts in a row that separates all groups, or `None` if no cuts do."""
+    if len(groups) == 1:
+        return 0
+    everybody = [person for group in groups for person in group]
+    best = None
+    for axis in range(len(everybody[0][0])):
+        for code in cuts(everybody, axis):
+            parts = [
+                [group for group in groups if all((p[0][axis] > code) == above for p in group)] for above in (0, 1)
+            ]
+            if sum(map(len, parts)) == len(groups):
+                needed = [cuts_needed(part) for part in parts]
+                if None not in needed and (best is None or 1 + max(needed) < best):
+                    best = 1 + max(needed)
+    return best
 
 
 def posterior(

@@ -107,6 +107,43 @@ def test_every_requirement_tells_classes_apart(kind: str, parameters: dict[str, 
     assert verdicts(KINDS[kind][0](**parameters), [[3, 3, 3, 3], [12, 0, 0, 0], [4, 3, 3, 2], [0, 1, 0, 0]]) == expected
 
 
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "k"])
+@given(partitions(), st.data())
+def test_strain_reaches_one_where_the_requirement_ends(
+    kind: str, classes: list[list[int]], data: st.DataObject
+) -> None:
+    made, _, choices = KINDS[kind]
+    parameters = {name: data.draw(st.sampled_from(values)) for name, values in choices.items()}
+    requirement = made(**parameters | ({"k": 1} if "k" in parameters else {}))
+    strain = requirement.strain(np.array(classes, dtype=np.int64), population(classes))
+    for used, holds in zip(strain.tolist(), verdicts(requirement, classes), strict=True):
+        assert used >= 0
+        if abs(used - 1) > 1e-6:
+            assert (used < 1) == holds
+
+
+@pytest.mark.parametrize(
+    ("requirement", "expected"),
+    [
+        (KAnonymity(k=5), [0, 0]),
+        (LDiversity(l=1.25), [1, 0.75]),
+        (DistinctLDiversity(l=1), [0.5, 0.5]),
+        (EntropyLDiversity(l=1), [0, 0]),
+        (RecursiveLDiversity(l=2, c=8), [0.5, 0.1875]),
+        (TCloseness(t=0.4), [0.25, 0.25]),
+        (DeltaDisclosure(delta=2), [np.log(0.3 / 0.2) / 2, np.log(0.4 / 0.3) / 2]),
+        (AlphaK(alpha=0.9, k=99), [0.8 / 0.9, 0.6 / 0.9]),
+        (BetaLikeness(beta=1), [0.8 / 1.4, 0.4 / 0.6]),
+    ],
+    ids=str,
+)
+def test_how_much_of_what_is_allowed_a_class_uses(requirement: Requirement, expected: list[float]) -> None:
+    """The whole table has the shares 0.7 and 0.3."""
+    classes = [[8, 2], [6, 4]]
+    found = requirement.strain(np.array(classes), population(classes))
+    assert found.tolist() == pytest.approx(expected)
+
+
 @given(partitions(), st.sampled_from(["equal", "ordered", "hierarchical", "jensen-shannon"]), st.floats(0, 1))
 @example([[1, 0, 0], [0, 1, 0], [0, 0, 1]], "ordered", 0.5)
 def test_t_closeness_compares_with_the_whole_table(classes: list[list[int]], distance: Any, t: float) -> None:

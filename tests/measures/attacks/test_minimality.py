@@ -122,7 +122,8 @@ def test_ways_are_counted() -> None:
 
 def test_size_alone_and_other_methods_tell_nothing(tmp_path: Path) -> None:
     table = table_of(WONG, [0, 0, 1, 2, 3, 4])
-    for release in (Mondrian(k=3).publish(table), Anatomy(l=2).publish(table, SimulatedSource(1))):
+    low = Mondrian(l=2, height=9).publish(table)
+    for release in (Mondrian(k=3).publish(table), low, Anatomy(l=2).publish(table, SimulatedSource(1))):
         assert not applies(release)
         with pytest.raises(ReleaseError, match="attacks Mondrian"):
             minimality_beliefs(release, table.points, table.weights)

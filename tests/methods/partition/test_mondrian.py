@@ -163,6 +163,8 @@ def test_requirements_and_their_shorthands() -> None:
         {"k": 2, "cut": "best"},
         {"k": 2, "look_ahead": -1},
         {"k": 2, "look_ahead": 5},
+        {"k": 2, "height": -1},
+        {"k": 2, "height": 2.5},
         {"k": 2, "suppress": -0.1},
         {"k": 2, "suppress": 1},
         {"k": 2, "recoding": "shuffle"},

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 import reference
 from sfumato.data import Table, read
+from sfumato.methods.growing.box import penalties
 from sfumato.methods.growing.cuts import MOST_OF_AXIS, Cuts
 from sfumato.methods.growing.points import Points, Runs
-from sfumato.methods.growing.sweep import penalties
-from sfumato.methods.partition import decide as module
+from sfumato.methods.partition import grow as module
 from sfumato.methods.partition.decide import partition
 from sfumato.methods.partition.search import best_of_each, cut_runs
-from sfumato.privacy.requirements import KAnonymity, LDiversity, Requirement, TCloseness
+from sfumato.privacy.requirements import KAnonymity, LDiversity, Population, Requirement, TCloseness
 from sfumato.schema import Schema
 from strategies import TableCase, tables
 
@@ -73,7 +73,7 @@ def test_median_cuts_do_not_look_ahead() -> None:
 @given(case=tables(most_rows=24, most_quasi=3, most=6), ahead=st.integers(1, 3))
 def test_looking_ahead_never_costs_certainty(required: tuple[Requirement, ...], case: TableCase, ahead: int) -> None:
     if len(case.rows) < 3 or not all(
-        item.holds(case.table.overall[None, :], module.Population(case.table.overall, case.table.schema.sensitive))[0]
+        item.holds(case.table.overall[None, :], Population(case.table.overall, case.table.schema.sensitive))[0]
         for item in required
     ):
         return
@@ -126,7 +126,9 @@ def chosen_by_sorting(cuts: Cuts, region: int, most: int) -> list[int]:
 def test_the_best_cuts_of_each_region(seed: int, most: int) -> None:
     cuts = proposed(np.random.default_rng(seed), 4)
     expected = [cut for region in range(4) for cut in chosen_by_sorting(cuts, region, most)]
-    assert best_of_each(cuts, most).tolist() == expected
+    assert best_of_each(cuts, np.full(4, 6), 2, most).tolist() == expected
+    cheapest = [cut for region in range(4) for cut in chosen_by_sorting(cuts, region, 1)]
+    assert best_of_each(cuts, np.full(4, 5), 2, most).tolist() == cheapest, "no part of five rows can be cut again"
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -136,7 +138,8 @@ def test_points_of_both_sides(seed: int) -> None:
     runs = Runs(generator.permutation(12), np.array([0, 5]), np.array([5, 12]))
     before = runs.order.copy()
     region, axis, position = np.array([0, 1, 1]), np.array([1, 0, 1]), np.array([2, 3, 1])
-    parts = cut_runs(positions, runs, region, axis, position)
+    cuts = Cuts(region, axis, region, position, np.zeros(3), np.zeros((3, 0), dtype=np.int64))
+    parts = cut_runs(positions, runs, cuts)
     found = [parts.order[start:end].tolist() for start, end in zip(parts.starts, parts.ends, strict=True)]
     expected = []
     for one, along, at in zip(region, axis, position, strict=True):

@@ -47,9 +47,10 @@ class Members(NamedTuple):
 
 
 def applies(release: Release) -> bool:
-    """Whether Mondrian made the classes, under a requirement on more than their size."""
+    """Whether Mondrian made the classes, under a requirement on more than their size, and cut as long as it might."""
     requirements = release.claim.requirements if isinstance(release.claim, Syntactic) else ()
-    return release.provenance.method == "mondrian" and not all(isinstance(one, KAnonymity) for one in requirements)
+    made = release.provenance.method == "mondrian" and "height" not in release.provenance.parameters
+    return made and not all(isinstance(one, KAnonymity) for one in requirements)
 
 
 def minimality_beliefs(
@@ -67,7 +68,9 @@ def minimality_beliefs(
     out. Classes that have nothing to cut, many people, or too few drawn assignments that fit are believed as published.
     """
     if not applies(release):
-        raise ReleaseError("the minimality adversary attacks Mondrian under a requirement on the sensitive values")
+        raise ReleaseError(
+            "the minimality adversary attacks Mondrian of any height under a requirement on the sensitive values"
+        )
     beliefs, random = release.posteriors(points), stream("minimality", seed)
     classes = [
         one for one in _classes(release, points, people) if len(one[1].left) and one[1].people.sum() <= MAX_PEOPLE

@@ -45,6 +45,12 @@ def double(array: NDArray[Any]) -> NDArray[Any]:
 
 
 @compiled
+def worth_trying(rows: int, min_rows: int, most: int) -> int:
+    """How many cuts of a region to try: where no side can be cut on, the cheapest is known to be the best."""
+    return most if rows >= 3 * min_rows else min(most, 1)
+
+
+@compiled
 def choose_best(cuts: Cuts, first: int, end: int, most: int, chosen: NDArray[np.int64]) -> int:
     """Write which of the cuts of a region are the cheapest, in order, few of one axis; how many there are."""
     axes = cuts.axis[first:end]

@@ -51,6 +51,13 @@ class Runs(NamedTuple):
     ends: NDArray[np.int64]
 
 
+def runs_of(class_of: NDArray[np.int64]) -> Runs:
+    """The points of each class, those of no class (−1) left out."""
+    order = np.argsort(class_of, kind="stable")
+    numbers = np.arange(class_of.max() + 1)
+    return Runs(order, *(np.searchsorted(class_of[order], numbers, side=side) for side in ("left", "right")))
+
+
 class Ranges(NamedTuple):
     """The positions that each region covers of every axis, and the node they make up: each (regions, axes)."""
 

@@ -44,14 +44,16 @@ class Mondrian(Method):
 
     `k`, `l` (probabilistic ℓ-diversity), `t` (with `distance`) and `delta` are short for the requirements of these
     names; `requirements` takes any others. `cut` is `ncp` (the cut that lowers the normalized certainty
-    penalty most) or `median` (as published: the widest axis at its median). With `look_ahead` a cut is judged by
-    what so many more cuts of its parts lead to, in time that about doubles with each. `suppress` is the
-    share of rows that may be left out where that makes up for itself in what the others gain.
+    penalty most), `median` (as published: the widest axis at its median) or `purity` (the cut that best separates the
+    sensitive values, for those who learn to predict them). With `look_ahead` several ncp cuts in a row are tried, and
+    what they lead to decides. `height` is how many cuts may lead to a class. `suppress` is the share of rows
+    that may be left out where that makes up for itself in what the others gain.
 
     Claim: every published class satisfies every requirement.
     Assumes: the adversary knows the quasi-identifiers and nothing else.
     Cost: O(points x axes² x depth) time, O(points x axes) memory.
-    Reference: papers li2009 section 5, cormode2013 section II.
+    Reference: papers li2009 section 5, cormode2013 sections II and III (height); LeFevre, DeWitt and
+    Ramakrishnan, Workload-aware anonymization, KDD 2006 (cuts for learning).
 
     >>> sf.Mondrian(k=10, l=1.5).publish(table).rows
     400.0
@@ -66,13 +68,21 @@ class Mondrian(Method):
     delta: float | None = None
     requirements: tuple[Requirement, ...] = ()
     cut: Cut = parameter(
-        default="ncp", help="for the least information loss (ncp, the default), or at the median of the widest axis"
+        default="ncp",
+        help="for the least information loss (ncp, the default), at the median of the widest axis, or where sensitive "
+        "values are best told apart (purity, for learning)",
     )
     look_ahead: int = parameter(
         default=1,
-        help="by how many further cuts a cut is judged; more is finer and slower, 0 takes the best cut at each step",
+        help="after how many cuts others are tried still; more is finer and slower, 0 takes the best cut at each step",
         minimum=0,
         maximum=MAX_LOOK_AHEAD,
+    )
+    height: int | None = parameter(
+        default=None,
+        help="how many cuts may lead to a class; fewer make classes larger (by default as many as are allowed)",
+        minimum=0,
+        example=8,
     )
     suppress: float = parameter(
         default=0.0,
@@ -127,7 +137,7 @@ class Mondrian(Method):
         """The class of each point, −1 for those left out."""
 
         def partitioner(some: Table) -> NDArray[np.int64]:
-            return partition(some, self.all_requirements, self.cut, look_ahead=self.look_ahead)
+            return partition(some, self.all_requirements, self.cut, look_ahead=self.look_ahead, height=self.height)
 
         if not self.suppress:
             return partitioner(table)
@@ -155,6 +165,7 @@ class Mondrian(Method):
         named += [str(requirement) for requirement in self.requirements]
         extras = [self.cut] * (self.cut != "ncp") + ["bucketized"] * (self.recoding == "bucketize")
         extras += [f"{self.look_ahead} cuts ahead"] * (self.look_ahead != 1)
+        extras += [f"height {self.height}"] * (self.height is not None)
         extras += [f"{self.suppress:g} suppressed"] * (self.suppress > 0)
         return f"Mondrian {' '.join(named)}" + (f" ({', '.join(extras)})" if extras else "")
 

@@ -18,11 +18,14 @@ from numpy.typing import NDArray
 from sfumato.compiled import compiled
 from sfumato.data import Table
 from sfumato.errors import UnsatisfiableError
-from sfumato.methods.growing.points import PointArrays, Points, Runs
-from sfumato.methods.growing.sweep import EMPTY, cost_of, extend, penalties
+from sfumato.methods.growing.box import EMPTY, cost_of, extend, penalties
+from sfumato.methods.growing.points import PointArrays, Points, Runs, runs_of
 
 ROUNDS = 12
 """How often ends of classes are sought, at most: a class can lose one after the other."""
+
+PORTIONS = 8
+"""Of all that may be left out, this part at a time: what the others gain from the next is known better then."""
 
 Partitioner = Callable[[Table], NDArray[np.int64]]
 
@@ -50,8 +53,11 @@ def leave_out(table: Table, share: float, min_rows: int, partitioner: Partitione
     best = class_of = partitioner(table)
     least = _total_penalty(table, best)
     for _ in range(ROUNDS):
-        limits = Limits(min_rows, most - int(table.weights[~staying].sum()))
-        going = _choose(table, class_of, limits)
+        left = most - int(table.weights[~staying].sum())
+        portion = min(left, -(-most // PORTIONS))
+        going = _choose(table, class_of, Limits(min_rows, portion))
+        if not going.any():
+            going = _choose(table, class_of, Limits(min_rows, left))
         if not going.any():
             break
         staying &= ~going
@@ -71,23 +77,16 @@ def _partition_without(table: Table, staying: NDArray[np.bool_], partitioner: Pa
     return class_of
 
 
-def _runs_of(class_of: NDArray[np.int64]) -> Runs:
-    """The points of each class."""
-    order = np.argsort(class_of, kind="stable")
-    numbers = np.arange(class_of.max() + 1)
-    return Runs(order, *(np.searchsorted(class_of[order], numbers, side=side) for side in ("left", "right")))
-
-
 def _total_penalty(table: Table, class_of: NDArray[np.int64]) -> float:
     """The penalty summed over rows and axes, 1 on each axis for a row left out."""
     points = Points.of(table, missing_first=True).arrays
     left_out = int(table.weights[class_of < 0].sum())
-    return float(penalties(points, _runs_of(class_of)).sum()) + left_out * len(points.sizes)
+    return float(penalties(points, runs_of(class_of)).sum()) + left_out * len(points.sizes)
 
 
 def _choose(table: Table, class_of: NDArray[np.int64], limits: Limits) -> NDArray[np.bool_]:
     """Which points to leave out: those ends of classes first that gain most per row."""
-    points, runs = Points.of(table, missing_first=True).arrays, _runs_of(class_of)
+    points, runs = Points.of(table, missing_first=True).arrays, runs_of(class_of)
     ends = best_ends(points, runs, limits)
     per_row = ends.gain / np.maximum(ends.rows, 1)
     ranked = np.lexsort((np.arange(len(per_row)), -per_row.round(9)))

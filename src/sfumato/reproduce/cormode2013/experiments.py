@@ -138,8 +138,8 @@ def _figure_5(mode: Mode) -> Iterator[Case]:
 def _figure_6a(mode: Mode) -> Iterator[Case]:
     for key in MAIN.items():
         for height in mode.pick(HEIGHTS, (4, 8)):
-            stopped = StoppedMondrian(k=FLOOR, height=height)
-            yield case(mode, key, f"k = {FLOOR}", stopped, QUERY_SEEDS, height=height)
+            low = Mondrian(k=FLOOR, cut="median", height=height)
+            yield case(mode, key, f"k = {FLOOR}", low, QUERY_SEEDS, height=height)
             for name, kind in (("kd-tree", KDTree), ("quad-tree", QuadTree)):
                 tree = kind(epsilon=1.0, height=height)
                 yield case(mode, key, f"ε = 1, {name}", tree, SEEDS, height=height)

@@ -5,11 +5,24 @@ from __future__ import annotations
 import argparse
 import sys
 
-from benchmarks import collecting, commuting, linkage, paper, pilots, private, recommendations, scale, speed, whole
+from benchmarks import (
+    collecting,
+    commuting,
+    fineness,
+    linkage,
+    paper,
+    pilots,
+    private,
+    recommendations,
+    scale,
+    speed,
+    whole,
+)
 
 BENCHMARKS = {
     "start": whole.start,
     "mondrian": speed.mondrian,
+    "fineness": fineness.fineness,
     "frontier": whole.frontier,
     "scale": scale.scale,
     "requirements": speed.requirement_checks,

@@ -6,6 +6,7 @@ import json
 import random
 from collections import Counter
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -94,7 +95,9 @@ def check_noisy_release(method: Method, table: Table, release: Release) -> None:
     # How ε is spread over an axis is known once there is an axis.
     claim = replace(release.claim, per_step=None) if isinstance(release.claim, LocalDP) else release.claim
     assert claim == qualify(method.claim, table.schema)
-    assert release.provenance == Provenance(method=method.name, parameters=method.parameters())
+    made = release.provenance.made
+    assert release.provenance == Provenance(method=method.name, parameters=method.parameters(), made=made)
+    assert all(0 <= number <= getattr(method, "h", 0) for number in made.values())
     assert release.schema.spec() == table.schema.public().spec()
     assert release.deviation is None or release.deviation.shape == (len(release.histograms),)
     for position, axis in enumerate(table.schema.quasi):
@@ -176,6 +179,18 @@ def test_a_release_does_not_depend_on_the_order_of_rows(name: str, case: TableCa
         assert ours.claim == seeded
 
 
+@pytest.mark.parametrize("name", IN_SECONDS)
+def test_a_reloaded_release_says_how_it_was_made(name: str, tmp_path: Path) -> None:
+    table = with_keep(keep=False)[0]
+    for number, method in enumerate(METHODS[name].grid(table)):
+        release = method.publish(table)
+        again = Release.load(release.save(tmp_path / str(number)))
+        assert again.provenance == release.provenance
+        assert ("specializations" in again.provenance.made) == hasattr(method, "h")
+        if again.provenance.made:
+            assert str(again.provenance.made["specializations"]) in again._repr_html_()
+
+
 @pytest.mark.parametrize("name", sorted(METHODS))
 @settings(max_examples=5)
 @given(case=tables(most_rows=40))
@@ -195,12 +210,12 @@ def test_every_requirement_is_tried() -> None:
     assert set(REQUIREMENT_PARAMETERS) == set(REQUIREMENTS)
 
 
-def with_keep(rows: int = 60) -> tuple[Table, pl.DataFrame]:
+def with_keep(rows: int = 60, *, keep: bool = True) -> tuple[Table, pl.DataFrame]:
     columns = {
         "age": {"role": "quasi", "kind": "numeric", "min": 0, "max": 9},
         "sex": {"role": "quasi", "kind": "categorical", "values": ["f", "m"], "nullable": True},
         "illness": {"role": "sensitive", "kind": "categorical", "values": ["a", "b", "c", "d"]},
-        "note": {"role": "keep"},
+        "note": {"role": "keep" if keep else "ignore"},
     }
     generator = random.Random(5)
     frame = pl.DataFrame(

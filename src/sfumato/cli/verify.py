@@ -9,7 +9,13 @@ from sfumato.cli.options import Json, LedgerFile, ReleaseFolder
 from sfumato.cli.show import INDENT, explained, print_json, say, say_claim
 from sfumato.errors import ParameterError
 from sfumato.privacy.ledger import Ledger, format_loss
-from sfumato.publish.agreement import contradicts_ledger, contradicts_parameters, contradicts_wording, unsaid_caveats
+from sfumato.publish.agreement import (
+    contradicts_ledger,
+    contradicts_number,
+    contradicts_parameters,
+    contradicts_wording,
+    unsaid_caveats,
+)
 from sfumato.release import FlowRelease, Release, load_release
 from sfumato.release.envelope import OLD_FLOWS, describing
 from sfumato.release.verification import Outcome, Verification, verify_folder
@@ -41,7 +47,12 @@ def command(release: ReleaseFolder, ledger_file: LedgerFile = None, as_json: Jso
     unsaid = unsaid_caveats(published)
     brief = published.provenance.version == BRIEF
     old = (describing(release) or release).name == OLD_FLOWS
-    more = (*contradicts_wording(published), *contradicts_parameters(published, old=old), *disagrees)
+    more = (
+        *contradicts_wording(published),
+        *contradicts_parameters(published, old=old),
+        *contradicts_number(published),
+        *disagrees,
+    )
     found = verify_folder(release, published, more=(*more, *(() if brief else unsaid)))
     left = [*unsaid, *_missing_spelled(published)] if brief else []
     if left:

@@ -124,6 +124,15 @@ class Budget:
         epsilon = float(self.total.epsilon * self._share(cost))
         return max(1, math.ceil(math.log(max(domain_size / most, 1)) / epsilon))
 
+    def handicaps(self, rivals: NDArray[np.int64], cost: int, *, sensitivity: int = 1) -> NDArray[np.int64]:
+        """What to take off the scores of candidates that stand for one thing together, `rivals` of them for it.
+
+        Where all scores are the same, the best of c candidates is ahead of a single one by about ln c / ε, for it is
+        the largest of c draws. Less that much, the thing they stand for is as likely to win as one with one candidate.
+        """
+        epsilon = float(self._selection_epsilon(self._share(cost)))
+        return np.rint(np.log(rivals) * sensitivity / epsilon).astype(np.int64)
+
     def uniforms(self, count: int) -> NDArray[np.float64]:
         """Numbers in [0, 1) for sampling from what is noisy already; they look at no record and cost nothing."""
         return self._source.uniforms(count)

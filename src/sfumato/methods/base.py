@@ -137,9 +137,9 @@ class Method(ABC):
             if getattr(self, item.name) != item.default
         }
 
-    def provenance(self) -> Provenance:
-        """How a release of this method came about."""
-        return Provenance(method=self.name, parameters=self.parameters())
+    def provenance(self, **made: int) -> Provenance:
+        """How a release of this method came about, and how many of what it made."""
+        return Provenance(method=self.name, parameters=self.parameters(), made=made)
 
     def make_release(self, table: Table, boxes: Boxes, histograms: NDArray[np.float64], **more: Any) -> Release:
         """A release under the method's claim; every group is one box with all its rows unless `more` says otherwise."""

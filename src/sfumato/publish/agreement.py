@@ -97,6 +97,16 @@ def contradicts_parameters(release: Release | FlowRelease, *, old: bool = False)
     return [*_differences(method.label, kept, claim), *too_little_noise(release, method), *other_noise(release, method)]
 
 
+def contradicts_number(release: Release | FlowRelease) -> list[str]:
+    """What a release says to have made, if its method is asked for no such thing or for fewer."""
+    made = release.provenance.made
+    try:
+        asked = 0 if isinstance(release, FlowRelease) else getattr(_method(release), "h", 0)
+    except SfumatoError:
+        return []
+    return [f"it says that {made[what]:,} {what} were made, of {asked:,}" for what in made if made[what] > asked]
+
+
 def _claim_of_flows(release: Release | FlowRelease, *, old: bool) -> Claim:
     settings, cost = release.provenance.parameters, release.claim.cost
     if not old or cost is None:

@@ -28,6 +28,8 @@ PARTS: dict[Kind, tuple[str, ...]] = {
 }
 """What the description of a kind may hold besides the envelope."""
 OLD_PARTS = ("settings", "file")
+COUNTED = ("specializations",)
+"""What a method may say to have made so many of; noisy counts decided it, so it is as public as the release."""
 _SHOWN: dict[Kind, str] = {"table": "a table", "flows": "flows"}
 T = TypeVar("T")
 _TYPES: dict[type, str] = {str: "a word", dict: "an object"}
@@ -37,13 +39,16 @@ _TYPES: dict[type, str] = {str: "a word", dict: "an object"}
 class Provenance:
     """How a release was made: nothing in it is computed on the real data.
 
-    `id` is the random name under which the ledger keeps what the release cost; `None` where it cost nothing.
+    `made` says how many of what the method came to make, where that does not follow from its parameters but from its
+    noisy counts. `id` is the random name under which the ledger keeps what the release cost; `None` where it cost
+    nothing.
     """
 
     method: str
     parameters: dict[str, Any] = field(default_factory=dict)
     version: str = __version__
     id: str | None = None
+    made: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +78,7 @@ class Envelope:
             "version": self.provenance.version,
             "method": self.provenance.method,
             "parameters": self.provenance.parameters,
+            **({"made": self.provenance.made} if self.provenance.made else {}),
             "claim": self.claim.spec(),
             "files": self.files,
             **self.details,
@@ -112,6 +118,7 @@ class Envelope:
                 parameters=entry(spec, "parameters", dict),
                 version=entry(spec, "version", str),
                 id=entry(spec, "id", str) if "id" in spec else None,
+                made=_made(entry(spec, "made", dict)) if "made" in spec else {},
             ),
             files={table: word(spec["files"], table, "files") for table in entry(spec, "files", dict)},
             details={part: spec[part] for part in PARTS[spec["kind"]] if part in spec},
@@ -207,6 +214,14 @@ def entry(spec: dict[str, Any], key: str, kind: type[T]) -> T:
         found = f"is a {type(value).__name__}" if key in spec else "is missing"
         raise ReleaseError(f"{key} {found}; expected {_TYPES[kind]}")
     return value
+
+
+def _made(spec: dict[str, Any]) -> dict[str, int]:
+    """How many of what was made."""
+    for what, number in spec.items():
+        if what not in COUNTED or type(number) is not int or number < 0:
+            raise ReleaseError(f"made has {what} = {number!r}; expected how many {', '.join(COUNTED)} were made")
+    return spec
 
 
 def word(spec: Mapping[str, object], key: str, where: str) -> str:

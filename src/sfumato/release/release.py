@@ -64,9 +64,11 @@ class Release(Content):
 
     def _repr_html_(self) -> str:
         parameters = ", ".join(f"{name} = {value}" for name, value in self.provenance.parameters.items())
+        made = ", ".join(f"{number:,} {what}" for what, number in self.provenance.made.items())
         facts = (
             ("method", self.provenance.method),
             ("parameters", parameters),
+            *([("made", made)] if made else []),
             ("claim", self.claim.sentence()),
             ("published as", self.layout),
             ("boxes", f"{len(self.boxes):,}"),

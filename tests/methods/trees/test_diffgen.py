@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 import polars as pl
@@ -19,6 +19,7 @@ from sfumato.errors import ParameterError
 from sfumato.mechanisms.budget import WHOLE, Budget
 from sfumato.mechanisms.noise import SimulatedSource
 from sfumato.methods.trees.diffgen import ClassCounts, DiffGen, Value
+from sfumato.methods.trees.utility import Utility, sensitivity_of
 from sfumato.privacy.loss import Pure
 from sfumato.schema import Schema
 from strategies import TableCase, tables
@@ -53,29 +54,47 @@ def people(rows: int = 600, **more: dict[str, Any]) -> Table:
     return read(frame, Schema.parse({"columns": columns}))
 
 
+def slow_score(utility: Utility, children: list[list[int]], narrowing: list[int]) -> int:
+    """A utility of children, each a list of the classes of its rows and narrower by so many 1/1024 of its axis."""
+    rows = [len(child) for child in children]
+    if utility == "dm":
+        return sum(rows) - math.isqrt(sum(count**2 for count in rows))
+    if utility == "ncp":
+        return sum(count * narrower for count, narrower in zip(rows, narrowing, strict=True))
+    counts = [[child.count(value) for value in range(3)] for child in children]
+    if utility == "max":
+        return sum(map(max, counts))
+    return sum(math.isqrt(sum(count**2 for count in child)) for child in counts)
+
+
+@pytest.mark.parametrize("utility", get_args(Utility))
 @given(
     st.lists(st.tuples(st.integers(0, 9), st.integers(0, 2)), max_size=12),
-    st.sets(st.integers(1, 9), max_size=3),
+    st.sets(st.integers(1, 7), max_size=3),
     st.tuples(st.integers(0, 9), st.integers(0, 2)),
 )
-def test_max_is_its_definition_and_rises_by_at_most_one(
-    rows: list[tuple[int, int]], inner: set[int], more: tuple[int, int]
+def test_utilities_are_their_definitions_and_rise_by_at_most_their_sensitivity(
+    utility: Utility, rows: list[tuple[int, int]], inner: set[int], more: tuple[int, int]
 ) -> None:
     starts = sorted({0, *inner})
+    ranges = list(itertools.pairwise([*starts, 8]))
 
     def score(held: list[tuple[int, int]]) -> int:
         histograms = np.zeros((len(held), 3), dtype=np.int64)
         histograms[np.arange(len(held)), [value for _, value in held]] = 1
         column = np.array([position for position, _ in held], dtype=np.int32)
-        return ClassCounts.of(column, histograms).score(starts, 7)
+        return ClassCounts.of(10, column, histograms).score(starts, 7, utility)
 
-    expected = 0
-    for lo, end in itertools.pairwise([*starts, 8]):
-        inside = [value for position, value in rows if lo <= position < end]
-        expected += max((inside.count(value) for value in range(3)), default=0)
-    if max(starts) <= 7:
-        assert score(rows) == expected
-        assert 0 <= score([*rows, more]) - score(rows) <= 1
+    children = [[value for position, value in rows if lo <= position < end] for lo, end in ranges]
+    assert score(rows) == slow_score(utility, children, [(8 - (end - lo)) * 1024 // 9 for lo, end in ranges])
+    assert 0 <= score([*rows, more]) - score(rows) <= sensitivity_of(utility)
+
+
+def test_a_smaller_sensitivity_would_not_do() -> None:
+    """One row that a child narrows down fully adds all of its axis."""
+    one = ClassCounts.of(2, np.array([1], dtype=np.int32), np.ones((1, 1), dtype=np.int64))
+    assert one.score((0, 1), 1, "ncp") == sensitivity_of("ncp") == 1024
+    assert one.score((0, 1), 1, "max") == sensitivity_of("max") == 1
 
 
 def test_values_follow_the_taxonomy() -> None:
@@ -143,10 +162,15 @@ def spent_by(method: DiffGen, table: Table) -> int:
     case=tables(most_rows=40, most_quasi=3, most=6),
     epsilon=st.sampled_from([0.01, 1, 10]),
     h=st.sampled_from([1, 3, 10]),
+    utility=st.sampled_from(get_args(Utility)),
 )
-def test_every_release_is_a_grid_and_spends_the_budget(case: TableCase, epsilon: float, h: int) -> None:
-    method = DiffGen(epsilon=epsilon, h=h)
-    check_grid(case.table, method.publish(case.table))
+def test_every_release_is_a_grid_and_spends_the_budget(
+    case: TableCase, epsilon: float, h: int, utility: Utility
+) -> None:
+    method = DiffGen(epsilon=epsilon, h=h, utility=utility)
+    release = method.publish(case.table)
+    check_grid(case.table, release)
+    assert 0 <= release.provenance.made["specializations"] <= h
     assert spent_by(method, case.table) == WHOLE
 
 

@@ -2,7 +2,8 @@
 
 All rows share one partition of each axis. Every round one value of one axis is replaced by those below it: a
 taxonomy's node by its children, a range of numbers by its two sides of a private cut. The value is chosen privately by
-Max, the rows that belong to the commonest class of their child; the classes are the sensitive values.
+Max, the rows that belong to the commonest class of their child, or by another utility of alhussaeni2018; the classes
+are the sensitive values.
 """
 
 import math
@@ -19,8 +20,10 @@ from sfumato.estimation.consistency import histograms_with_totals
 from sfumato.mechanisms.budget import Budget, ticks
 from sfumato.methods.base import DPMethod
 from sfumato.methods.growing.points import root_of, skip_single_children
+from sfumato.methods.growing.scan import PENALTY_SCALE
 from sfumato.methods.positions import boxes_of_steps, positions_of, steps_of_points
 from sfumato.methods.trees.cells import MAX_DOMAIN, count_cells
+from sfumato.methods.trees.utility import Utility, sensitivity_of
 from sfumato.parameters import parameter
 from sfumato.release.release import Release
 from sfumato.schema import Axis
@@ -83,26 +86,42 @@ class Value:
 class ClassCounts:
     """Rows by class up to each position of an axis that occurs."""
 
+    size: int  # of the axis
     positions: NDArray[np.int32]  # rising
     reached: NDArray[np.int64]  # (positions + 1, classes)
 
     @classmethod
-    def of(cls, column: NDArray[np.int32], histograms: NDArray[np.int64]) -> Self:
-        """The counts of one axis, from the position of each point and its rows by class."""
+    def of(cls, size: int, column: NDArray[np.int32], histograms: NDArray[np.int64]) -> Self:
+        """The counts of one axis of so many positions, from the position of each point and its rows by class."""
         order = np.argsort(column, kind="stable")
         reached = np.zeros((len(column) + 1, histograms.shape[1]), dtype=np.int64)
         np.cumsum(histograms[order], axis=0, out=reached[1:])
-        return cls(column[order], reached)
+        return cls(size, column[order], reached)
 
-    def score(self, starts: Sequence[int], hi: int) -> int:
-        """Max: Σ over the children, the last one ending at `hi`, of the rows in the commonest class."""
-        places = np.searchsorted(self.positions, [*starts, hi + 1])
-        return int(np.diff(self.reached[places], axis=0).max(axis=1).sum())
+    def score(self, starts: Sequence[int], hi: int, utility: Utility = "max") -> int:
+        """The utility of children, the last one ending at `hi`; n_iv are the rows of child i in class v.
+
+        `max`: Σ_i max_v n_iv; `purity`: Σ_i ⌊√Σ_v n_iv²⌋; `dm`: Σ_i n_i − ⌊√Σ_i n_i²⌋, as values of different sizes are
+        compared; `ncp`: Σ_i n_i w_i, where child i is narrower than its parent by w_i/1024 of the axis.
+        """
+        edges = np.array([*starts, hi + 1])
+        counts = np.diff(self.reached[np.searchsorted(self.positions, edges)], axis=0)  # (children, classes)
+        if utility == "max":
+            return int(counts.max(axis=1).sum())
+        if utility == "purity":
+            return sum(math.isqrt(square) for square in (counts**2).sum(axis=1).tolist())
+        rows = counts.sum(axis=1)
+        if utility == "dm":
+            return int(rows.sum()) - math.isqrt(int((rows**2).sum()))
+        narrower = (edges[-1] - edges[0] - np.diff(edges)) * PENALTY_SCALE // max(self.size - 1, 1)
+        return int((rows * narrower).sum())
 
 
 @dataclass(frozen=True, kw_only=True)
 class DiffGen(DPMethod):
     """The grid of the axes' partitions after `h` specializations, with a noisy histogram in each of its boxes.
+
+    All choices are paid for alike. Fewer specializations are made where no value is left to specialize.
 
     Claim: pure differential privacy for adding or removing one row.
     Assumes: the schema is public; nothing else is read off the data unpaid.
@@ -115,10 +134,14 @@ class DiffGen(DPMethod):
     name: ClassVar[str] = "diffgen"
     title: ClassVar[str] = "DiffGen"
     h: int = parameter(default=10, help="how many specializations", minimum=1, maximum=MAX_SPECIALIZATIONS, always=True)
+    utility: Utility = parameter(default="max", help="what cuts are chosen for; max by default", label=" {}")
 
     def _release(self, table: Table, budget: Budget) -> Release:
-        counts = [ClassCounts.of(column, table.histograms) for column in positions_of(table).T]
-        values = self._specialize(table, counts, budget)
+        counts = [
+            ClassCounts.of(axis.positions, column, table.histograms)
+            for axis, column in zip(table.schema.quasi, positions_of(table).T, strict=True)
+        ]
+        values, made = self._specialize(table, counts, budget)
         starts = [np.array(sorted(value.lo for value in values if value.axis == axis)) for axis in range(len(counts))]
         cell = np.ravel_multi_index(tuple(steps_of_points(table, starts).T), [len(begin) for begin in starts])
         found, histograms, variance = self._count(table, cell, math.prod(map(len, starts)), budget)
@@ -127,25 +150,30 @@ class DiffGen(DPMethod):
             found, histograms = np.zeros(1, dtype=np.int64), np.full((1, table.values), 1 / table.values)
         step = np.column_stack(np.unravel_index(found, [len(begin) for begin in starts]))
         boxes = boxes_of_steps(step, step, starts, table.schema.quasi)
-        deviation = np.full(len(found), math.sqrt(variance))
-        return self.make_release(table, boxes, histograms, layout="counts", deviation=deviation)
+        more = {
+            "deviation": np.full(len(found), math.sqrt(variance)),
+            "provenance": self.provenance(specializations=made),
+        }
+        return self.make_release(table, boxes, histograms, layout="counts", **more)
 
-    def _specialize(self, table: Table, counts: Sequence[ClassCounts], budget: Budget) -> list[Value]:
-        """The values of all axes after the specializations."""
+    def _specialize(self, table: Table, counts: Sequence[ClassCounts], budget: Budget) -> tuple[list[Value], int]:
+        """The values of all axes after the specializations, and how many of these there were."""
         values = [Value.top(number, axis) for number, axis in enumerate(table.schema.quasi)]
         ranges = sum(value.needs_cut for value in values)
         price = ticks(SELECTING / (ranges + self.h + (self.h - 1 if ranges else 0)))
         values = [self._add_cuts([value], counts, budget, price)[0] for value in values]
-        for left in reversed(range(self.h)):
+        first, sensitivity = np.zeros(1, dtype=np.int64), sensitivity_of(self.utility)
+        for made in range(self.h):
             offered = _offer(values, table.values)
             if not offered:
-                break
-            scores = np.array([counts[value.axis].score(value.children, value.hi) for value in offered])
-            chosen = offered[budget.choose(scores, np.zeros(1, dtype=np.int64), price)[0]]  # proof: values
+                return values, made
+            scores = np.array([counts[value.axis].score(value.children, value.hi, self.utility) for value in offered])
+            best = budget.choose(scores, first, price, sensitivity=sensitivity)  # proof: values
+            chosen = offered[best[0]]
             parts = chosen.specialize()
             values.remove(chosen)
-            values += self._add_cuts(parts, counts, budget, price) if left else parts
-        return values
+            values += self._add_cuts(parts, counts, budget, price) if made < self.h - 1 else parts
+        return values, self.h
 
     def _add_cuts(self, values: list[Value], counts: Sequence[ClassCounts], budget: Budget, price: int) -> list[Value]:
         """Disjoint values of one axis, ranges of numbers among them with a private cut, all for one price."""
@@ -153,9 +181,11 @@ class DiffGen(DPMethod):
         if not ranges:
             return values
         cuts = [(value, cut) for value in ranges for cut in value.cuts]
-        scores = np.array([counts[value.axis].score((value.lo, cut), value.hi) for value, cut in cuts])
+        scores = np.array([counts[value.axis].score((value.lo, cut), value.hi, self.utility) for value, cut in cuts])
         lengths = np.array([len(value.cuts) for value in ranges])
-        best = budget.choose(scores, np.cumsum(lengths) - lengths, price, disjoint=True)  # proof: cuts
+        sensitivity = sensitivity_of(self.utility)
+        starts = np.cumsum(lengths) - lengths
+        best = budget.choose(scores, starts, price, sensitivity=sensitivity, disjoint=True)  # proof: cuts
         found = {cuts[place][0]: cuts[place][1] for place in best}
         return [replace(value, children=(value.lo, found[value])) if value in found else value for value in values]
 

@@ -1,6 +1,7 @@
 """A tree of noisy counts on its way to a release: nodes as they are counted, then consistent, then published."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,8 +57,11 @@ def under_one_root(
     return [root, Level(leaves, parent, inner, histograms, cell_variance, np.zeros((0, 1)), NOT_COUNTED)]
 
 
-def release_of_levels(method: DPMethod, levels: list[Level]) -> Release:
-    """The leaves with counts that agree with all that was counted above them and are not negative."""
+def release_of_levels(method: DPMethod, levels: list[Level], **more: Any) -> Release:
+    """The leaves with counts that agree with all that was counted above them and are not negative.
+
+    `more` goes to the release as it is.
+    """
     parent, counts, variance = (
         np.concatenate([getattr(level, name) for level in levels]) for name in ("parent", "counts", "variance")
     )
@@ -68,4 +72,5 @@ def release_of_levels(method: DPMethod, levels: list[Level]) -> Release:
     histograms = histograms_with_totals(noisy if agreed.shape[1] == 1 else agreed[leaf], totals)
     leaves = merge_regions([level.regions[~level.inner] for level in levels])
     deviation = np.sqrt(np.concatenate([level.cell_variance for level in levels]))
-    return method.make_release(leaves.points.table, leaves.boxes, histograms, layout="counts", deviation=deviation)
+    more |= {"layout": "counts", "deviation": deviation}
+    return method.make_release(leaves.points.table, leaves.boxes, histograms, **more)

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from sfumato.methods import RPS, DiffGen, DiffMulti, DPCube, Method, Mondrian, PrivBayes
-from sfumato.methods.trees.diffmulti import Utility
+from sfumato.methods.trees.utility import Utility
 from sfumato.report.reproduction.document import Scalar
 from sfumato.reproduce.alhussaeni2018 import examples, panels
 from sfumato.reproduce.alhussaeni2018.measuring import distorted, learned, matched, timed, validated

@@ -18,7 +18,7 @@ from sfumato.methods.base import Method
 from sfumato.methods.growing.points import Points
 from sfumato.methods.growing.regions import Candidates, Regions, merge_regions
 from sfumato.methods.growing.scan import PENALTY_SCALE
-from sfumato.methods.trees.diffmulti import SCORES, Utility
+from sfumato.methods.trees.utility import SCORES, Utility
 from sfumato.privacy.claims import NoGuarantee
 from sfumato.release import Release
 from sfumato.schema import Axis, Node

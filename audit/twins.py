@@ -6,7 +6,7 @@ is replaced while it runs.
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -17,14 +17,17 @@ import numpy as np
 from audit.cases import CASES, NARROW_OR_NOT, NEXT_TO_EACH_OTHER, Case
 from audit.neighbours import Pair, schema_of
 from audit.transcript import AuditedBudget
-from sfumato.methods import DiffMulti, KDTree, PrivBayes, PrivTree, QuadTree
+from sfumato.methods import DiffGen, DiffMulti, KDTree, PrivBayes, PrivTree, QuadTree
 from sfumato.methods.growing.regions import Regions
 from sfumato.methods.growing.scan import DISCERNIBILITY
+from sfumato.methods.trees import diffmulti
+from sfumato.methods.trees.diffmulti import allocate, room_of
 from sfumato.methods.trees.privtree import Decisions
 from sfumato.methods.trees.spatial_tree import automatic_height
+from sfumato.release.kernels import holding_pairs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -149,6 +152,22 @@ class WrongSensitivity(DiffMulti):
         return super()._release(table, UnitSensitivity(budget))  # type: ignore[arg-type]
 
 
+class WrongSensitivityOfValues(DiffGen):
+    """The same in DiffGen."""
+
+    def _release(self, table: Table, budget: Budget) -> Release:
+        return super()._release(table, UnitSensitivity(budget))  # type: ignore[arg-type]
+
+
+class ExactNumber(DiffMulti):
+    """The release says how many of its leaves have rows, counted exactly, for the specializations made."""
+
+    def _release(self, table: Table, budget: Budget) -> Release:
+        release = super()._release(table, budget)
+        occupied = np.unique(holding_pairs(table.points, release.boxes.arrays)[1])
+        return replace(release, provenance=self.provenance(specializations=len(occupied)))
+
+
 class WronglyMonotone(PrivBayes):
     """Scores of which some rise while others fall, taken for monotone ones."""
 
@@ -211,6 +230,22 @@ def stopping_early() -> AbstractContextManager[Any]:
     )
 
 
+@contextmanager
+def exactly_shared() -> Iterator[None]:
+    """Specializations are shared out by exact counts (equation 10 without its noise)."""
+    counted: list[NDArray[np.int64]] = []
+
+    def room(regions: Regions, levels: int) -> NDArray[np.int64]:
+        counted.append(regions.counts())
+        return room_of(regions, levels)
+
+    def share(left: int, weight: NDArray[np.float64], room: NDArray[np.int64]) -> NDArray[np.int64]:
+        return allocate(left, counted[-1].astype(np.float64), room)
+
+    with patch.object(diffmulti, "room_of", room), patch.object(diffmulti, "allocate", share):
+        yield
+
+
 def full_price_decisions() -> AbstractContextManager[Any]:
     """Every decision of a path gets the whole ε, as if only one of them could leak."""
     within = Decisions.within
@@ -232,6 +267,16 @@ TWINS = (
     Twin("−DM with sensitivity 1", _diffmulti(PlainDiscernibility, BETWEEN, utility="dm")),
     Twin("−DM with sensitivity 2|D|+1", _diffmulti(PrintedDiscernibility, BETWEEN, utility="dm")),
     Twin("NCP with sensitivity 1", _diffmulti(WrongSensitivity, NARROW_OR_NOT, utility="ncp")),
+    Twin(
+        "NCP with sensitivity 1, DiffGen",
+        Case(WrongSensitivityOfValues(epsilon=1.0, h=1, utility="ncp"), NARROW_OR_NOT),
+    ),
+    Twin(
+        "specializations shared by exact counts",
+        _diffmulti(DiffMulti, Pair(LINE, ((0, 0),), (7, 1)), h=5, utility="max"),
+        replaced=exactly_shared,
+    ),
+    Twin("specializations made, counted exactly", _diffmulti(ExactNumber, APART, h=3, utility="max")),
     Twin("stop rule on exact counts", Case(KDTree(epsilon=1.0, height=3), SECOND), replaced=stopping_early),
     Twin("stop rule on exact counts, PrivTree", Case(PrivTree(epsilon=1.0), SECOND), replaced=stopping_early),
     Twin(
@@ -249,7 +294,7 @@ TWINS = (
     Twin("counts scaled to the exact total", Case(PublicTotal(epsilon=1.0, height=2), APART)),
     Twin("noise on occupied cells only", Case(OccupiedOnly(epsilon=1.0, height=2), APART)),
 )
-TRIED_WITH_LESS_NOISE = ("quad-tree", "kd-tree", "privtree", "diffmulti (dm)", "diffgen", "dpcube", "marginals")
+TRIED_WITH_LESS_NOISE = ("quad-tree", "kd-tree", "privtree", "diffmulti (dm)", "diffgen (max)", "dpcube", "marginals")
 QUIETER = tuple(
     Twin(f"noise × 0.7: {case.name}", case, Quieter) for case in CASES if case.name in TRIED_WITH_LESS_NOISE
 )

@@ -7,11 +7,11 @@ import pytest
 
 from brute_force import small_table
 from sfumato.estimation import shape
-from sfumato.estimation.shape import Side, even_shape, fit_shape
+from sfumato.estimation.shape import Side, even_spread, fit_shape
 from sfumato.measures.workloads import ConjunctiveCounts, HalfDomainCounts
 from sfumato.methods import Mondrian
 from sfumato.release.codes import Codes
-from sfumato.release.coverage import Coverage, careful_counts
+from sfumato.release.coverage import Coverage
 
 
 def side(spans: list[tuple[int, int, bool]], size: int) -> Side:
@@ -31,7 +31,7 @@ def test_narrow_boxes_tell_where_values_lie_in_wide_ones() -> None:
     boxes = side([(0, 0, False), (9, 9, False), (0, 9, False)], 10)
     spread = fit_shape([boxes], np.array([[90.0], [10.0], [20.0]])).spreads[0]
     assert float(spread.up_to(np.array([5]))[0, 0]) > 0.8
-    assert float(even_shape([boxes], np.ones((3, 1))).spreads[0].up_to(np.array([5]))[0, 0]) == pytest.approx(5 / 11)
+    assert float(even_spread(10).up_to(np.array([5]))[0, 0]) == pytest.approx(5 / 11)
 
 
 def test_sensitive_values_have_shapes_of_their_own() -> None:
@@ -66,7 +66,7 @@ def test_many_queries_at_once_are_answered_as_one_by_one(
     table = small_table(90)
     release = Mondrian(k=k).publish(table)
     queries = workload.queries(table)
-    found = careful_counts(release, queries.regions, queries.first, queries.last)
+    found = release.careful_counts_in(queries.regions, queries.first, queries.last)
     values = np.arange(table.values)
     for i in range(len(queries.truth)):
         spans = [queries.regions.span(i, axis) for axis in range(len(table.schema.quasi))]
@@ -81,7 +81,7 @@ def test_a_shape_that_is_upside_down_would_be_found(monkeypatch: pytest.MonkeyPa
     release = Mondrian(k=30).publish(table)
     queries = ConjunctiveCounts(count=60, dimensions=2).queries(table)
     asked = queries.regions, queries.first, queries.last
-    right = careful_counts(release, *asked)
+    right = release.careful_counts_in(*asked)
     twin = shape.Shape(release.shape.spreads[::-1], release.shape.likely, release.shape.values)
     monkeypatch.setitem(release.__dict__, "shape", twin)
-    assert careful_counts(release, *asked) != pytest.approx(right)
+    assert release.careful_counts_in(*asked) != pytest.approx(right)

@@ -50,6 +50,26 @@ class Spread:
         absent = np.diff(self.up_to(np.array([side.size, side.size + 1])))
         return self.up_to(side.hi + 1) - self.up_to(side.lo) + absent * side.missing
 
+    def find(self, shares: Floats) -> Integers:
+        """The position at which each share of the first class is reached."""
+        return np.floor(np.interp(shares, self.below[0], self.cuts)).astype(np.int64)
+
+
+def spread_of_steps(starts: Integers, shares: Floats, size: int) -> Spread:
+    """One class, with a share of it in each step of an axis of `size` values; even inside a step.
+
+    The missing value is at `size`; where no step begins there, nothing is missing. Shares count up to a factor.
+    """
+    cuts, amounts = np.append(starts, size + 1), np.append(0.0, shares)
+    if starts[-1] < size:
+        cuts, amounts = np.insert(cuts, -1, size), np.append(amounts, 0.0)
+    return Spread(cuts, np.cumsum(amounts)[None])
+
+
+def even_spread(size: int) -> Spread:
+    """One class, as much of it at every position as at any other."""
+    return Spread(np.array([0, size + 1]), np.array([[0.0, 1.0]]))
+
 
 @dataclass(frozen=True, eq=False)
 class Shape:
@@ -117,10 +137,9 @@ def fit_shape(sides: list[Side], counts: Floats) -> Shape:
     return shape
 
 
-def even_shape(sides: list[Side], counts: Floats) -> Shape:
-    """The shape of boxes inside which every position is as likely as another."""
-    spreads = (Spread(np.array([0, side.size + 1]), np.array([[0.0, 1.0]])) for side in sides)
-    return Shape(tuple(spreads), np.ones((len(counts), 1)), np.ones((1, counts.shape[1])))
+def told_shape(spreads: tuple[Spread, ...], counts: Floats) -> Shape:
+    """The shape of boxes inside which all rows are spread alike, each axis by itself."""
+    return Shape(spreads, np.ones((len(counts), 1)), np.ones((1, counts.shape[1])))
 
 
 def _classes(overall: Floats) -> Integers:

@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 
 from sfumato.errors import ReleaseError
 from sfumato.estimation.channel_estimator import ChannelEstimator
-from sfumato.estimation.shape import Shape, Side, even_shape, fit_shape
+from sfumato.estimation.shape import Shape, Side, Spread, even_spread, fit_shape, told_shape
 from sfumato.mechanisms.channels import Channel
 from sfumato.privacy.claims import Check, Claim, NoGuarantee
 from sfumato.privacy.distances import shares
 from sfumato.privacy.requirements import Population
 from sfumato.release.boxes import Boxes
 from sfumato.release.envelope import Provenance
+from sfumato.release.inside import counts_inside, sides_of
 from sfumato.schema import Schema
 
 Layout = Literal["rows", "buckets", "counts"]
@@ -43,7 +44,8 @@ class Content:
     sensitive value, rows of another tool's release whose quasi-identifiers were all suppressed. `deviation` is, for
     each group, the standard deviation of the noise in a count of its histogram, where there is noise. Noisy values
     may stand beside the quasi-identifiers of real people: `exact_people`. Where the sensitive values themselves were
-    randomized, histograms count them as published, and estimates undo the `channel`.
+    randomized, histograms count them as published, and estimates undo the `channel`. `spreads` says, for each axis, how
+    rows lie along it, and so how those of a box are spread inside it; where it is not given, they are spread evenly.
     """
 
     schema: Schema
@@ -59,6 +61,7 @@ class Content:
     deviation: NDArray[np.float64] | None = None
     exact_people: bool = False
     channel: Channel | None = None
+    spreads: tuple[Spread, ...] | None = None
 
     def __post_init__(self) -> None:
         if not len(self.boxes) == len(self.weights) == len(self.group_of):
@@ -69,6 +72,12 @@ class Content:
             raise ReleaseError("the claim and the layout disagree on whether these are buckets")
         if self.channel and (not self.channel.invertible or self.channel.size != self.schema.sensitive.positions):
             raise ReleaseError("the channel does not fit the sensitive column")
+        if self.channel and self.spreads:
+            raise ReleaseError("where sensitive values were randomized, rows are spread evenly")
+        if self.spreads and [spread.cuts[-1] - 1 for spread in self.spreads] != [
+            axis.size for axis in self.schema.quasi
+        ]:
+            raise ReleaseError("the spreads do not fit the quasi-identifiers")
 
     @property
     def rows(self) -> float:
@@ -107,17 +116,26 @@ class Content:
     @cached_property
     def sides(self) -> list[Side]:
         """The boxes along each axis."""
-        lo, hi, missing = self.boxes.arrays
-        return [
-            Side(lo[:, i].astype(np.int64), hi[:, i].astype(np.int64), missing[:, i], axis.size)
-            for i, axis in enumerate(self.schema.quasi)
-        ]
+        return sides_of(self.boxes, [axis.size for axis in self.schema.quasi])
 
     @cached_property
     def shape(self) -> Shape:
-        """How values spread inside the boxes, as far as the boxes tell."""
-        make = even_shape if self.provenance.method in EVEN_INSIDE else fit_shape
-        return make(self.sides, self.counts)
+        """How values spread inside the boxes, as the release says or as far as the boxes tell."""
+        if self.spreads is not None:
+            return told_shape(self.spreads, self.counts)
+        if self.provenance.method in EVEN_INSIDE:
+            return told_shape(tuple(even_spread(side.size) for side in self.sides), self.counts)
+        return fit_shape(self.sides, self.counts)
+
+    def masses(self, axis: int) -> NDArray[np.float64]:
+        """How much of the rows lies at each position of an axis, up to a factor, the missing value last."""
+        size = self.schema.quasi[axis].size
+        return np.ones(size + 1) if self.spreads is None else np.diff(self.spreads[axis].up_to(np.arange(size + 2)))[0]
+
+    def add_up(self, axis: int, amounts: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The sum over the positions of each box, for amounts at the positions of an axis, the missing value last."""
+        side, before = self.sides[axis], np.append(0.0, np.cumsum(amounts[:-1]))
+        return np.asarray(before[side.hi + 1] - before[side.lo] + amounts[-1] * side.missing)
 
     @cached_property
     def at_ends(self) -> NDArray[np.float64]:
@@ -232,6 +250,10 @@ class Content:
         """The estimated histogram of the sensitive attribute in each region: (regions, values)."""
         from sfumato.release.kernels import Contents, covered_histograms
 
+        if self.spreads is not None:
+            values = self.histograms.shape[1]
+            each, value = regions[np.repeat(np.arange(len(regions)), values)], np.tile(np.arange(values), len(regions))
+            return self.counts_in(each, value, value).reshape(-1, values)
         contents = Contents(self.weights, self.group_of, self.distributions)
         return self.estimated(covered_histograms(self.boxes.arrays, contents, regions.arrays))
 
@@ -239,12 +261,22 @@ class Content:
         """The estimated rows in each region whose sensitive code lies in `first..last`."""
         from sfumato.release.kernels import Contents, covered_counts
 
+        if self.spreads is not None:
+            return self.careful_counts_in(regions, first, last)
         if self.channel is not None:
             upto = accumulate(self.histograms_in(regions))
             region = np.arange(len(upto))
             return np.asarray(upto[region, last + 1] - upto[region, first])
         contents = Contents(self.weights, self.group_of, accumulate(self.distributions))
         return covered_counts(self.boxes.arrays, contents, regions.arrays, first, last)
+
+    def careful_counts_in(
+        self, regions: Boxes, first: NDArray[np.int64], last: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """The same as a careful recipient estimates them, by the shape that the release tells."""
+        if self.channel is not None or (self.spreads is None and self.boxes.are_points.all()):
+            return self.counts_in(regions, first, last)
+        return counts_inside(self.boxes, self.counts, self.at_ends, self.shape, regions, first, last)
 
 
 def look_alikes(labels: list[str]) -> dict[int, int]:

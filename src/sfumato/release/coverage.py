@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.estimation.shape import TINY, Side
-from sfumato.release.boxes import Boxes
 from sfumato.release.codes import Codes
 from sfumato.release.content import Content
 
@@ -63,32 +62,6 @@ class Coverage:
             ends, allowed = _ends(side, codes)
             share *= np.minimum(between, 1) * (1 - ends * at_ends) + allowed * at_ends
         return share.T
-
-
-def careful_counts(release: Content, regions: Boxes, first: Integers, last: Integers) -> Floats:
-    """The rows in each region whose sensitive code lies in `first..last`, as a careful recipient estimates them."""
-    from sfumato.release.kernels import Masses, shaped_counts
-
-    if release.channel is not None or release.boxes.are_points.all():
-        return release.counts_in(regions, first, last)
-    shape = release.shape
-    lo, hi = regions.lo.astype(np.int64), regions.hi.astype(np.int64)
-    parts = [
-        (
-            spread.up_to(side.lo),
-            spread.up_to(side.hi + 1),
-            spread.up_to(lo[:, axis]),
-            spread.up_to(hi[:, axis] + 1),
-            np.diff(spread.up_to(np.array([side.size, side.size + 1]))),
-        )
-        for axis, (side, spread) in enumerate(zip(release.sides, shape.spreads, strict=True))
-    ]
-    start, end, begin, stop, absent = (np.stack([each.T for each in every]) for every in zip(*parts, strict=True))
-    by_value = release.counts / np.maximum(shape.likely @ shape.values, TINY)
-    rows = by_value[:, :, None] * shape.likely[:, None, :] * shape.values.T
-    added = np.pad(np.cumsum(rows, axis=1), ((0, 0), (1, 0), (0, 0)))
-    masses = Masses(start, end, begin, stop, absent[:, 0], release.at_ends)
-    return shaped_counts(release.boxes.arrays, added, masses, regions.arrays, first, last)
 
 
 def _ends(side: Side, codes: Codes) -> tuple[Integers, Integers]:

@@ -17,8 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import ReleaseError
+from sfumato.estimation.shape import Spread
 from sfumato.release.boxes import Boxes
 from sfumato.release.content import sampling_deviation
+from sfumato.release.inside import places_inside
 from sfumato.release.labels import span_keys
 from sfumato.release.release import Release
 
@@ -33,7 +35,7 @@ MAX_CHECKED_CELLS = 2**16
 
 
 def generate_rows(release: Release, kind: RowKind, uniforms: Uniforms) -> Release:
-    """The release as whole rows: its own boxes, or points drawn evenly inside them."""
+    """The release as whole rows: its own boxes, or points drawn inside them as rows are spread there."""
     if release.layout == "buckets":
         raise ReleaseError("rows are generated from counts; buckets are published as they are")
     if release.rows > MAX_ROWS:
@@ -45,9 +47,10 @@ def generate_rows(release: Release, kind: RowKind, uniforms: Uniforms) -> Releas
     whole = round_counts(expected, [*(column[box] for column in columns), value], uniforms)
     _check(release, columns, expected, whole)
     chosen = whole.sum(axis=1) > 0
-    boxes, counts = release.boxes[chosen], whole[chosen]
+    boxes, counts, spreads = release.boxes[chosen], whole[chosen], release.spreads
     if kind == "synthetic":
-        boxes, counts = _points(boxes, counts, uniforms)
+        boxes, counts = _points(boxes, counts, spreads, uniforms)
+        spreads = None
     return replace(
         release,
         boxes=boxes,
@@ -56,6 +59,7 @@ def generate_rows(release: Release, kind: RowKind, uniforms: Uniforms) -> Releas
         histograms=counts.astype(np.float64),
         layout="rows",
         deviation=sampling_deviation(counts),
+        spreads=spreads,
     )
 
 
@@ -84,14 +88,14 @@ def nested_order(columns: Sequence[NDArray[np.integer]] | NDArray[np.integer], u
     return np.lexsort(keys[::-1])
 
 
-def _points(boxes: Boxes, counts: NDArray[np.int64], uniforms: Uniforms) -> tuple[Boxes, NDArray[np.int64]]:
+def _points(
+    boxes: Boxes, counts: NDArray[np.int64], spreads: Sequence[Spread] | None, uniforms: Uniforms
+) -> tuple[Boxes, NDArray[np.int64]]:
     """One point inside its box for every row, by distinct point."""
     box, value = np.repeat(np.argwhere(counts), counts[counts > 0], axis=0).T
     points = np.empty((len(box), boxes.lo.shape[1]), dtype=np.int32)
     for axis in range(points.shape[1]):
-        step = np.floor(uniforms(len(box)) * boxes.widths[box, axis]).astype(np.int64)
-        code = boxes.lo[box, axis] + step
-        points[:, axis] = np.where(code > boxes.hi[box, axis], -1, code)
+        points[:, axis] = places_inside(boxes, axis, box, uniforms(len(box)), spreads[axis] if spreads else None)
     distinct, point = np.unique(points, axis=0, return_inverse=True)
     shape = len(distinct), counts.shape[1]
     flat = np.ravel_multi_index((point.reshape(-1), value), shape)

@@ -10,12 +10,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.errors import DataError, ReleaseError
+from sfumato.estimation.shape import Spread
 from sfumato.mechanisms.channels import Channel, parse_channel
 from sfumato.release.boxes import Boxes
 from sfumato.release.content import Content, Layout, sampling_deviation
 from sfumato.release.envelope import Envelope, describing, entry, naming, refuse_unknown, word
 from sfumato.release.folder import read_columns, read_numbers, write_folder
 from sfumato.release.labels import ParsedColumn, distinct_boxes, parse_labels
+from sfumato.release.margins import MARGINS, read_margins
 from sfumato.release.tables import COLUMNS, WHOLE, make_tables
 from sfumato.schema import MISSING, Axis, Schema
 
@@ -46,7 +48,7 @@ def read_content(folder: Path) -> dict[str, Any]:
     envelope = stored.envelope
     read = {"rows": stored.rows, "buckets": stored.buckets, "counts": stored.counts}[stored.layout]
     try:
-        parts = read()
+        parts, spreads = read(), stored.spreads()
     except DataError as error:
         raise ReleaseError(str(error)) from error
     return {
@@ -54,6 +56,7 @@ def read_content(folder: Path) -> dict[str, Any]:
         "claim": envelope.claim,
         "provenance": envelope.provenance,
         "layout": stored.layout,
+        "spreads": spreads,
         **parts,
     }
 
@@ -91,13 +94,21 @@ class StoredTable:
             envelope=envelope,
             schema=schema,
             layout=layout,
-            files={table: folder / word(envelope.files, table, "files") for table in TABLES[layout]},
+            files={
+                table: folder / word(envelope.files, table, "files")
+                for table in (*TABLES[layout], *({MARGINS} & set(envelope.files)))
+            },
             columns={column: word(columns, column, "columns") for column in COLUMNS[layout]},
             channel=channel,
         )
         refuse_unknown(columns, stored.columns, "columns")
         refuse_unknown(envelope.files, stored.files, "files")
         return stored
+
+    def spreads(self) -> tuple[Spread, ...] | None:
+        """How rows lie along each axis, where a file says so."""
+        path = self.files.get(MARGINS)
+        return None if path is None else read_margins(path, self.schema.quasi)
 
     def rows(self) -> dict[str, Any]:
         """The fields of a release from its rows."""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sfumato.errors import ReleaseError
 from sfumato.release.content import Content, Layout
 from sfumato.release.labels import spell_boxes, spell_values
+from sfumato.release.margins import MARGINS, margins_table
 
 COLUMNS: dict[Layout, tuple[str, ...]] = {"rows": (), "buckets": ("bucket", "count"), "counts": ("count", "noise")}
 """Columns of the tables that are not the schema's."""
@@ -26,10 +27,14 @@ def make_tables(release: Content) -> tuple[dict[str, pl.DataFrame], dict[str, st
         names = (wanted if number == 1 else f"{wanted}_{number}" for number in itertools.count(1))
         columns[wanted] = next(name for name in names if name not in taken)
     if release.layout == "buckets":
-        return _bucket_tables(release, **columns), columns
-    if release.layout == "counts":
-        return {"counts": _counts_table(release, **columns)}, columns
-    return {"data": published_rows(release)}, columns
+        tables = _bucket_tables(release, **columns)
+    elif release.layout == "counts":
+        tables = {"counts": _counts_table(release, **columns)}
+    else:
+        tables = {"data": published_rows(release)}
+    if release.spreads is not None:
+        tables[MARGINS] = margins_table(release.schema.quasi, release.spreads)
+    return tables, columns
 
 
 def published_rows(release: Content) -> pl.DataFrame:

@@ -88,13 +88,13 @@ def _quasi(table: Table, release: Release, place: int) -> ColumnPreview:
 
 
 def _shares_in_boxes(release: Release, place: int, axis: Axis, starts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The share of rows in each step of an axis, every box spread evenly over its range."""
-    boxes, ends = release.boxes, np.append(starts[1:], axis.positions) - 1
-    lo, hi, missing = boxes.lo[:, place, None], boxes.hi[:, place, None], boxes.missing[:, place, None]
-    inside = np.clip(np.minimum(hi, ends) - np.maximum(lo, starts) + 1, 0, None)
-    if axis.nullable:
-        inside[:, -1:] = missing
-    return shares(np.maximum((inside / boxes.widths[:, place, None] * release.weights[:, None]).sum(axis=0), 0))
+    """The share of rows in each step of an axis, every box spread over its range."""
+    mass, steps = release.masses(place), steps_of(starts, np.arange(axis.size + 1))
+    density = release.weights / release.add_up(place, mass)
+    rows = np.zeros(len(starts))
+    for step in range(len(starts)):
+        rows[step] = density @ release.add_up(place, np.where(steps == step, mass, 0.0))
+    return shares(np.maximum(rows, 0))
 
 
 def _sensitive(table: Table, release: Release) -> ColumnPreview:

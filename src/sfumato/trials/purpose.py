@@ -212,7 +212,7 @@ class Prediction(Purpose):
 def drawn_rows(release: Release, like: Table) -> Table:
     """About as many rows as the table has, drawn from the boxes of a release and the histograms of their groups."""
     draws = np.round(np.maximum(release.weights, 0)).astype(np.int64)
-    points, owner = points_inside(release.boxes, draws, seed=1)
+    points, owner = points_inside(release.boxes, draws, 1, release.spreads)
     counts = np.maximum(release.histograms, 0)
     totals = counts.sum(axis=1, keepdims=True)
     shares = np.cumsum(np.where(totals > 0, counts / np.maximum(totals, 1e-300), 1 / counts.shape[1]), axis=1)

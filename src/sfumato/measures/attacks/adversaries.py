@@ -108,7 +108,7 @@ def rows_of(release: Release) -> tuple[WeightedRows, NDArray[np.int64]]:
     size = int(min(MAX_ROWS_LEARNED, max(round(total), 1)))
     places = (np.arange(size) + 0.5) * total / size
     box, value = cells[np.minimum(np.searchsorted(np.cumsum(weights), places), len(cells) - 1)].T
-    points, owner = points_inside(boxes, np.bincount(box, minlength=len(boxes)), SEED)
+    points, owner = points_inside(boxes, np.bincount(box, minlength=len(boxes)), SEED, release.spreads)
     rows = WeightedRows(codes=points, values=value, weights=np.full(size, total / size))
     return rows, release.group_of[owner]
 

@@ -149,7 +149,8 @@ def _noise_of_margin(release: Release, position: int, cells: int) -> float:
     """The squared noise in all counts by code and value: that of the boxes, or what ε says of generated rows."""
     if release.layout == "counts" and release.deviation is not None:
         variance = (_noisy_counts(release) * np.square(release.deviation))[release.group_of]
-        return float((variance / release.boxes.widths[:, position]).sum())
+        mass = release.masses(position)
+        return float((variance * release.add_up(position, mass**2) / release.add_up(position, mass) ** 2).sum())
     stated = stated_noise(release)
     return 0.0 if stated is None else cells * stated**2
 

@@ -68,7 +68,8 @@ def _content(release: Release) -> bytes:
     rows = np.hstack([boxes, release.boxes.missing, np.round(more, 9) + 0.0])
     channel = "" if release.channel is None else str(release.channel.spec())
     suppressed = b"" if release.suppressed is None else release.suppressed.tobytes()
-    return rows[np.lexsort(rows.T)].tobytes() + suppressed + channel.encode()
+    inside = b"".join(spread.cuts.tobytes() + spread.below.tobytes() for spread in release.spreads or ())
+    return rows[np.lexsort(rows.T)].tobytes() + suppressed + channel.encode() + inside
 
 
 def together(releases: Sequence[Release], points: NDArray[np.int32], prior: NDArray[np.float64]) -> Release:
@@ -85,4 +86,5 @@ def together(releases: Sequence[Release], points: NDArray[np.int32], prior: NDAr
         suppressed=None,
         deviation=None,
         channel=None,
+        spreads=None,
     )

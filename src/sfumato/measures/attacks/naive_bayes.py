@@ -1,7 +1,7 @@
 """The naive Bayes adversary on boxes (cormode2013 section II).
 
-Every box spreads its rows evenly along each axis; from these margins the adversary learns how each
-quasi-identifier goes with the sensitive attribute, and guesses everybody's value.
+Every box spreads its rows evenly along each axis, or as the release says; from these margins the adversary learns how
+each quasi-identifier goes with the sensitive attribute, and guesses everybody's value.
 """
 
 from dataclasses import dataclass
@@ -82,12 +82,12 @@ class NaiveBayes(Attack):
 
 
 def axis_margin(release: Release, axis: int, codes: NDArray[np.int32]) -> NDArray[np.float64]:
-    """The rows by code and sensitive value when every box is spread evenly along an axis: (codes, values)."""
-    boxes = release.boxes
+    """The rows by code and sensitive value when every box is spread along an axis: (codes, values)."""
+    boxes, mass = release.boxes, release.masses(axis)
     intervals, interval_of = np.unique(
         np.stack([boxes.lo[:, axis], boxes.hi[:, axis], boxes.missing[:, axis]], axis=1), axis=0, return_inverse=True
     )
-    spread = release.weights / boxes.widths[:, axis]
+    spread = release.weights / release.add_up(axis, mass)
     shape = (len(intervals), len(release.histograms))
     density = csr_array((spread, (interval_of.reshape(-1), release.group_of)), shape=shape) @ release.distributions
     margin = np.zeros((len(codes), density.shape[1]))
@@ -95,7 +95,7 @@ def axis_margin(release: Release, axis: int, codes: NDArray[np.int32]) -> NDArra
         lo, hi, missing = intervals[start : start + INTERVALS_AT_ONCE].T
         inside = (codes[:, None] >= lo) & (codes[:, None] <= hi) | ((codes[:, None] < 0) & (missing == 1))
         margin += inside.astype(np.float64) @ density[start : start + INTERVALS_AT_ONCE]
-    return release.estimated(margin)
+    return release.estimated(margin * mass[codes, None])
 
 
 def accuracy_of_surest(

@@ -10,9 +10,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.estimation.shape import Spread
 from sfumato.privacy.distances import Floats
 from sfumato.release import Boxes
-from sfumato.schema import MISSING, Axis
+from sfumato.release.inside import places_inside
+from sfumato.schema import Axis
 from sfumato.streams import stream
 
 Codes = NDArray[np.int64]
@@ -39,10 +41,13 @@ def mean_features(axes: Sequence[Axis], boxes: Boxes, indicator: float = 1.0) ->
     return np.ascontiguousarray(np.stack(parts, axis=1))
 
 
-def points_inside(boxes: Boxes, draws: Codes, seed: int) -> tuple[NDArray[np.int32], Codes]:
+def points_inside(
+    boxes: Boxes, draws: Codes, seed: int, spreads: Sequence[Spread] | None = None
+) -> tuple[NDArray[np.int32], Codes]:
     """So many random points of each box, and the box each is from.
 
-    On every axis the draws of a box are spread evenly: of d draws, one falls into each d-th part of its positions.
+    On every axis the draws of a box are spread evenly: of d draws, one falls into each d-th part of its positions, or
+    of the rows in it, where `spreads` says how they lie along the axes.
     """
     generator = stream("points in boxes", seed)
     owner = np.repeat(np.arange(len(boxes)), draws)
@@ -52,10 +57,8 @@ def points_inside(boxes: Boxes, draws: Codes, seed: int) -> tuple[NDArray[np.int
         part = np.empty(len(owner))
         part[np.lexsort((generator.random(len(owner)), owner))] = turn
         part += generator.random(len(owner))
-        width = boxes.widths[owner, axis]
-        step = np.minimum((part / draws[owner] * width).astype(np.int64), width - 1)
-        code = boxes.lo[owner, axis] + step
-        points[:, axis] = np.where(code > boxes.hi[owner, axis], MISSING, code)
+        spread = None if spreads is None else spreads[axis]
+        points[:, axis] = places_inside(boxes, axis, owner, part / draws[owner], spread)
     return points, owner
 
 

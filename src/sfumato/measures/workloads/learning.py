@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from sfumato.data import Table
 from sfumato.errors import DataError
+from sfumato.estimation.shape import Spread
 from sfumato.measures.base import Workload, expect_same_axes
 from sfumato.measures.measurement import Measure
 from sfumato.measures.workloads.features import heaviest_holder, mean_features, points_inside
@@ -34,13 +35,14 @@ class TrainingSet:
     """What a release or a table teaches: distinct boxes, and the rows expected in each by class, (boxes, classes).
 
     Boxes are in an order of their own, whatever order they were published in. `frequencies` are the rows by class for
-    someone who does not look at the boxes.
+    someone who does not look at the boxes, and `spreads` says how rows lie inside boxes, where they are not even.
     """
 
     axes: tuple[Axis, ...]
     boxes: Boxes
     counts: Floats
     frequencies: Floats
+    spreads: tuple[Spread, ...] | None = None
 
     @classmethod
     def of_table(cls, table: Table) -> Self:
@@ -64,7 +66,8 @@ class TrainingSet:
         frequencies = counts.sum(axis=0)
         if not len(boxes) and release.suppressed is not None:
             frequencies = release.suppressed
-        return cls(axes=release.schema.quasi, boxes=boxes, counts=counts, frequencies=frequencies)
+        quasi, spreads = release.schema.quasi, release.spreads
+        return cls(axes=quasi, boxes=boxes, counts=counts, frequencies=frequencies, spreads=spreads)
 
     @property
     def is_uninformative(self) -> bool:
@@ -105,9 +108,9 @@ class Accuracies:
 class Learning:
     """A learner, and how a release is presented to it.
 
-    `drawn`: as points drawn evenly from each box, each weighing as its box has rows of each class; tested on the
-    held-out rows as they are. `generalized`, as in the paper: as boxes, each at the mean of its points; tested on the
-    held-out rows generalized likewise, each to the box that holds it, where there is one.
+    `drawn`: as points drawn from each box as its rows are spread, each weighing as its box has rows of each class;
+    tested on the held-out rows as they are. `generalized`, as in the paper: as boxes, each at the mean of its points;
+    tested on the held-out rows generalized likewise, each to the box that holds it, where there is one.
 
     >>> train, test = sf.hold_out(table)
     >>> found = sf.Learning().accuracy(train, sf.Mondrian(k=5).publish(train), test)
@@ -151,7 +154,7 @@ class Learning:
         boxes, counts = training.boxes, training.counts
         if self.presentation == "drawn":
             draws = _draws(training)
-            points, owner = points_inside(boxes, draws, self.seed)
+            points, owner = points_inside(boxes, draws, self.seed, training.spreads)
             boxes, counts = Boxes.of_points(points), (counts / draws[:, None])[owner]
         box, value = np.nonzero(counts)
         features = mean_features(training.axes, boxes)

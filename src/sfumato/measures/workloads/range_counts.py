@@ -19,7 +19,6 @@ from sfumato.methods.partition.endpoints import Original
 from sfumato.parameters import parameter
 from sfumato.release import Release
 from sfumato.release.boxes import Boxes
-from sfumato.release.coverage import careful_counts
 from sfumato.schema import Axis
 from sfumato.streams import stream
 
@@ -40,7 +39,7 @@ class Queries:
     def relative_errors(self, release: Release, *, careful: bool = False) -> NDArray[np.float64]:
         """|estimate − truth| / truth for each query, as the papers estimate or as a careful recipient does."""
         asked = self.regions, self.first, self.last
-        estimate = careful_counts(release, *asked) if careful else release.counts_in(*asked)
+        estimate = release.careful_counts_in(*asked) if careful else release.counts_in(*asked)
         return np.abs(estimate - self.truth) / self.truth
 
     def domain_shares(self, axes: Sequence[Axis]) -> NDArray[np.float64]:

@@ -119,6 +119,10 @@ def differences(one: Release, other: Release) -> list[str]:
 def _same(one: Any, other: Any) -> bool:
     if hasattr(one, "missing") and hasattr(one, "lo"):
         return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in ("lo", "hi", "missing"))
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return len(one) == len(other) and all(map(_same, one, other))
+    if hasattr(one, "cuts") and hasattr(other, "cuts"):
+        return np.array_equal(one.cuts, other.cuts) and np.array_equal(one.below, other.below)
     if isinstance(one, np.ndarray):
         return np.array_equal(one, other, equal_nan=True)
     if hasattr(one, "spec"):

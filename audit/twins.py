@@ -22,6 +22,7 @@ from sfumato.methods.growing.regions import Regions
 from sfumato.methods.growing.scan import DISCERNIBILITY
 from sfumato.methods.trees import diffmulti
 from sfumato.methods.trees.diffmulti import allocate, room_of
+from sfumato.methods.trees.margins import buy_spreads
 from sfumato.methods.trees.privtree import Decisions
 from sfumato.methods.trees.spatial_tree import automatic_height
 from sfumato.release.kernels import holding_pairs
@@ -179,7 +180,26 @@ class UnpaidSize(KDTree):
     """The height follows from the exact number of rows."""
 
     def _release(self, table: Table, budget: Budget) -> Release:
-        return KDTree(epsilon=self.epsilon, height=automatic_height(table.n, self.epsilon))._release(table, budget)
+        height = automatic_height(table.n, self.epsilon, table.values)
+        return KDTree(epsilon=self.epsilon, height=height)._release(table, budget)
+
+
+class ExactMargins(QuadTree):
+    """Rows are spread inside boxes by margins without noise."""
+
+    def _release(self, table: Table, budget: Budget) -> Release:
+        release = super()._release(table, budget)
+        return replace(release, spreads=buy_spreads(table, Noiseless(budget), 1, table.n, 0))  # type: ignore[arg-type]
+
+
+class Noiseless(Meddling):
+    """Counts are told as they are."""
+
+    def counts(self, exact: NDArray[np.integer], cost: Ticks) -> NDArray[np.int64]:
+        return np.asarray(exact, dtype=np.int64)
+
+    def variance(self, cost: Ticks) -> NDArray[np.float64]:
+        return np.zeros(np.shape(cost))
 
 
 class PublicTotal(QuadTree):
@@ -290,7 +310,8 @@ TWINS = (
             WronglyMonotone(epsilon=1.0, theta=0.01), Pair(schema_of(x=2, y=2), ((0, 0, 0), (1, 1, 1)) * 8, (0, 1, 1))
         ),
     ),
-    Twin("height from the exact number of rows", Case(UnpaidSize(epsilon=1.0), Pair(LINE, ((3, 0),) * 56, (4, 1)))),
+    Twin("height from the exact number of rows", Case(UnpaidSize(epsilon=1.0), Pair(LINE, ((3, 0),) * 79, (4, 1)))),
+    Twin("margins without noise", Case(ExactMargins(epsilon=1.0, height=1), APART)),
     Twin("counts scaled to the exact total", Case(PublicTotal(epsilon=1.0, height=2), APART)),
     Twin("noise on occupied cells only", Case(OccupiedOnly(epsilon=1.0, height=2), APART)),
 )

@@ -2,7 +2,8 @@
 
 The domain is halved again and again, every node is counted with noise, each leaf gets a noisy histogram of the
 sensitive attribute, and least squares make all counts agree. Levels further down answer more of a query, so they
-get geometrically more of the budget.
+get geometrically more of the budget. Beside the tree the margin of every column is bought, by which rows are spread
+inside the leaves: a few cuts alone leave much to the order of categories.
 """
 
 import math
@@ -20,6 +21,7 @@ from sfumato.methods.base import DPMethod
 from sfumato.methods.growing.points import Points
 from sfumato.methods.growing.regions import Regions
 from sfumato.methods.growing.scan import BALANCE
+from sfumato.methods.trees.margins import buy_spreads
 from sfumato.methods.trees.noisy_tree import Level, release_of_levels
 from sfumato.parameters import parameter
 from sfumato.release.release import Release
@@ -27,14 +29,22 @@ from sfumato.release.release import Release
 MAX_HEIGHT = 24
 CUTTING = Fraction(1, 5)
 """Share of the budget for private medians, where there are any."""
-SIZING = Fraction(1, 50)
-"""Share for the noisy number of rows from which the height follows, where it is not given."""
+SIZING = Fraction(1, 25)
+"""Share for the noisy number of rows, from which an automatic height and the share of the margins follow."""
+MIN_MARGINS, MAX_MARGINS = Fraction(1, 50), Fraction(1, 5)
+"""Share for the margins of all columns, where a tree is grown."""
+ONLY_MARGINS = Fraction(1, 2)
+"""The same where there is none but the root."""
+MARGIN_NOISE = 0.01
+"""The deviation of the noise in a count of a margin that is aimed at, as a share of all rows."""
 GROWTH = 2 ** (1 / 3)
 """How much more each level gets than the one above: the least variance for halved boxes."""
 LAST = 0
 """In place of a price: the level of the leaves."""
 ROWS_PER_LEAF = 40
 """At ε = 1 a leaf of the automatic height holds about this many rows."""
+MAX_EPSILON = 10.0
+"""More does not make a tree higher."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,11 +60,14 @@ class SpatialTree(DPMethod):
         maximum=MAX_HEIGHT,
         example=6,
     )
+    margins: bool = parameter(
+        default=True, help="the margin of every column too, by which rows are spread inside boxes; else evenly"
+    )
 
     @classmethod
     def variants_at(cls, table: Table, epsilon: float) -> Iterator[dict[str, Any]]:
         """Trees that are lower and higher than the automatic height, which knows the rows but not the axes."""
-        usual = automatic_height(table.n, epsilon / table.schema.rows_per_person)
+        usual = automatic_height(table.n, epsilon / table.schema.rows_per_person, table.values)
         yield from ({"height": usual + more} for more in (-2, 2) if 0 < usual + more <= MAX_HEIGHT)
 
     def axes_to_cut(self, regions: Regions, budget: Budget) -> NDArray[np.int32]:
@@ -62,11 +75,17 @@ class SpatialTree(DPMethod):
         return regions.widest_axes()
 
     def _release(self, table: Table, budget: Budget) -> Release:
-        height = self.height
-        if height is None:
-            rows = budget.counts(np.array([table.n]), ticks(SIZING))[0]  # proof: size
-            height = automatic_height(int(rows), self.epsilon / table.schema.rows_per_person)
-        return release_of_levels(self, self._grow(table, budget, height))
+        height, spreads, epsilon = self.height, None, self.epsilon / table.schema.rows_per_person
+        if height is None or self.margins:
+            noise = float(budget.variance(ticks(SIZING)))
+            rows = int(budget.counts(np.array([table.n]), ticks(SIZING))[0])  # proof: size
+            if height is None:
+                height = automatic_height(rows, epsilon, table.values if self.margins else 1)
+            if self.margins:
+                axes = sum(axis.positions > 1 for axis in table.schema.quasi)
+                price = margin_price(rows, epsilon, axes, height)
+                spreads = buy_spreads(table, budget, price, rows, noise)
+        return release_of_levels(self, self._grow(table, budget, height), spreads=spreads)
 
     def _grow(self, table: Table, budget: Budget, height: int) -> list[Level]:
         """The tree; a region that cannot be cut any more becomes a leaf early and spends what its path has left."""
@@ -178,10 +197,25 @@ class RPS(SpatialTree):
         return np.asarray((rank >= drawn[:, None]).argmax(axis=1).astype(np.int32))
 
 
-def automatic_height(rows: int, epsilon: float) -> int:
-    """The height at which a leaf holds enough rows for its noise."""
-    leaves = rows * min(epsilon, 10.0) / ROWS_PER_LEAF
-    return min(max(round(math.log2(max(leaves, 1.0))), 0), MAX_HEIGHT)
+def automatic_height(rows: int, epsilon: float, values: int) -> int:
+    """The height at which a leaf holds enough rows for its noise.
+
+    With fewer such leaves than there are sensitive values, the cells of a leaf are noise, and cutting the table tells
+    less than its margins do: there is no tree but the root.
+    """
+    leaves = rows * min(epsilon, MAX_EPSILON) / ROWS_PER_LEAF
+    return min(max(round(math.log2(leaves)), 0), MAX_HEIGHT) if leaves >= max(values, 1) else 0
+
+
+def margin_price(rows: int, epsilon: float, axes: int, height: int) -> int:
+    """Ticks for the margins of so many axes: a share s that gives their counts noise of 1% of the rows, or near it.
+
+    Each margin gets s ε / axes, so that its noise has the deviation √2 axes / (s ε).
+    """
+    if height == 0:
+        return ticks(ONLY_MARGINS)
+    wanted = math.sqrt(2) * axes / (MARGIN_NOISE * max(rows, 1) * epsilon)
+    return ticks(min(max(Fraction(wanted), MIN_MARGINS), MAX_MARGINS))
 
 
 def geometric_prices(whole: int, height: int) -> list[int]:

@@ -69,7 +69,7 @@ def test_without_margins_nothing_but_the_tree_is_bought() -> None:
 @pytest.mark.parametrize(
     ("rows", "epsilon", "height", "share"),
     [
-        (30_000, 1, 10, MIN_MARGINS),
+        (300_000, 1, 10, MIN_MARGINS),
         (30_000, 0.01, 2, MAX_MARGINS),
         (30_000, 0.01, 0, ONLY_MARGINS),
         (-7, 1e-9, 1, MAX_MARGINS),
@@ -80,9 +80,9 @@ def test_the_share_of_the_margins(rows: int, epsilon: float, height: int, share:
 
 
 def test_between_its_limits_the_share_gives_the_noise_that_is_aimed_at() -> None:
-    share = margin_price(30_000, 0.1, 5, 6) / WHOLE
+    share = margin_price(30_000, 0.2, 5, 6) / WHOLE
     assert MIN_MARGINS < share < MAX_MARGINS
-    deviation = np.sqrt(2) * 5 / (share * 0.1)
+    deviation = np.sqrt(2) * 5 / (share * 0.2)
     assert deviation == pytest.approx(MARGIN_NOISE * 30_000)
 
 

@@ -23,6 +23,8 @@ SPREADS = np.concatenate([[0.0], np.geomspace(1e-5, 1.0, 41)])
 """How far groups may differ from what is expected of them: squared distances of distributions that are tried."""
 CLEARLY = 3.0
 """Groups differ if that explains them better by this much log likelihood; a signal is one beyond this many errors."""
+RANGES = 16
+"""Of an axis, with about as many rows each."""
 TINY = 1e-12
 
 
@@ -50,12 +52,14 @@ class Reader:
         found = share > 0
         return cls(release=release, people=people, point=point[found], group=group[found], share=share[found])
 
-    @property
-    def crowd(self) -> Floats:
-        """How many people share a group with those at each point; without end for those in none."""
-        inside = np.bincount(self.group, self.people[self.point] * self.share, len(self.release.histograms))
-        found = np.bincount(self.point, inside[self.group] * self.share, len(self.people))
-        return np.where(np.bincount(self.point, minlength=len(self.people)) > 0, found, 1 / TINY)
+    def believed(self, expected: Floats) -> tuple[Floats, Floats]:
+        """What is expected of the people of each group, and what is believed of them: (groups, values)."""
+        inside = self.people[self.point] * self.share
+        people = np.bincount(self.group, inside, len(self.release.histograms)).astype(np.float64)
+        centre = np.zeros(self.release.histograms.shape)
+        np.add.at(centre, self.group, inside[:, None] * expected[self.point])
+        centre = np.divide(centre, people[:, None], out=centre, where=people[:, None] > 0)
+        return centre, believe(self.release, centre, people)
 
     def read(self, expected: Floats) -> Floats:
         """What to believe at each point, coming with some expectation: (points, values).
@@ -64,13 +68,7 @@ class Reader:
         person's expectation is multiplied by d/e. Whoever is in no group is expected to be like the suppressed rows,
         where there are any, and is else left as expected.
         """
-        groups = len(self.release.histograms)
-        inside = self.people[self.point] * self.share
-        weight = np.bincount(self.group, inside, groups)
-        centre = np.zeros((groups, expected.shape[1]))
-        np.add.at(centre, self.group, inside[:, None] * expected[self.point])
-        centre = np.divide(centre, weight[:, None], out=np.zeros_like(centre), where=weight[:, None] > 0)
-        believed = believe(self.release, centre)
+        centre, believed = self.believed(expected)
         ratio = np.divide(believed, centre, out=np.zeros_like(centre), where=centre > TINY)
         posterior = expected[self.point] * ratio[self.group]
         hopeless = posterior.sum(axis=1) <= TINY
@@ -83,19 +81,20 @@ class Reader:
         return beliefs
 
 
-def believe(release: Release, centre: Floats) -> Floats:
-    """The distribution of each group for somebody who expects `centre` of it: (groups, values).
+def believe(release: Release, centre: Floats, people: Floats) -> Floats:
+    """The distribution of each group for somebody who expects `centre` of its people: (groups, values).
 
     Without noise it is the published one. Where values were randomized, Bayes' rule gives it. Where counts are noisy,
     the squared distance D of the published distribution from the expected one is made of noise, ν, and of how far
     groups differ from what is expected, t, the same for all: that which explains all groups best, if each D / (t + ν)
-    is a χ² over its degrees of freedom. Then t / (t + ν) of the distance is believed.
+    is a χ² over its degrees of freedom. Then t / (t + ν) of the distance is believed. More rows than there are people
+    are noise themselves, and do not make ν smaller.
     """
     if release.channel is not None:
         return shares(release.channel.update(centre, shares(np.maximum(release.histograms, 0))))
     if release.deviation is None:
         return release.distributions
-    weight = np.maximum(release.histograms, 0).sum(axis=1)
+    weight = np.minimum(np.maximum(release.histograms, 0).sum(axis=1), people)
     away = release.distributions - centre
     freedom = max(centre.shape[1] - 1, 1)
     counts = _noisy_counts(release)
@@ -127,32 +126,32 @@ def _spread(distance: Floats, noise: Floats, freedom: int) -> float:
     return float(SPREADS[best]) if likelihood[best] > likelihood[0] + CLEARLY else 0.0
 
 
-def trust(release: Release, prior: Floats) -> float:
-    """The share of how quasi-identifiers and secret go together in a release that its noise does not explain.
+def nothing_but_noise(release: Release) -> bool:
+    """Whether chance alone explains how each quasi-identifier and the secret go together in generated rows."""
+    if release.deviation is None or release.layout != "rows":
+        return False
+    return not any(_goes_with_secret(release, position) for position in range(len(release.schema.quasi)))
 
-    The squared distance E of the rows by code and value from those expected if nothing went together is partly noise,
-    V: 1 − V/E is believed; nothing where noise alone could have made it.
+
+def _goes_with_secret(release: Release, position: int) -> bool:
+    """Whether rows by value differ between ranges of one axis by more than chance.
+
+    They are compared with those expected if nothing went together, e. Chance moves them by √e in drawing, and by what
+    is stated of noise: Σ (rows − e)² / (e + 1 + stated²) has to exceed its degrees of freedom by more than CLEARLY of
+    its standard deviations.
     """
-    if release.deviation is None:
-        return 1.0
-    energy = noise = cells = 0.0
-    for position, axis in enumerate(release.schema.quasi):
-        codes = np.arange(-1 if axis.nullable else 0, axis.size, dtype=np.int32)
-        margin = axis_margin(release, position, codes)
-        energy += float(((margin - margin.sum(axis=1, keepdims=True) * prior) ** 2).sum())
-        noise += _noise_of_margin(release, position, margin.size)
-        cells += margin.size
-    return 0.0 if energy <= noise * (1 + CLEARLY * math.sqrt(2 / cells)) else 1 - noise / energy
-
-
-def _noise_of_margin(release: Release, position: int, cells: int) -> float:
-    """The squared noise in all counts by code and value: that of the boxes, or what ε says of generated rows."""
-    if release.layout == "counts" and release.deviation is not None:
-        variance = (_noisy_counts(release) * np.square(release.deviation))[release.group_of]
-        mass = release.masses(position)
-        return float((variance * release.add_up(position, mass**2) / release.add_up(position, mass) ** 2).sum())
-    stated = stated_noise(release)
-    return 0.0 if stated is None else cells * stated**2
+    axis = release.schema.quasi[position]
+    margin = axis_margin(release, position, np.arange(-1 if axis.nullable else 0, axis.size, dtype=np.int32))
+    rows = margin.sum(axis=1)
+    if not rows.any():
+        return False
+    _, part = np.unique(((np.cumsum(rows) - rows) * RANGES / rows.sum()).astype(np.int64), return_inverse=True)
+    counts = np.zeros((part.max() + 1, margin.shape[1]))
+    np.add.at(counts, part, margin)
+    expected = counts.sum(axis=1, keepdims=True) * shares(counts.sum(axis=0))
+    distance = ((counts - expected) ** 2 / (expected + 1 + (stated_noise(release) or 0.0) ** 2)).sum()
+    freedom = (len(counts) - 1) * (np.count_nonzero(counts.any(axis=0)) - 1)
+    return bool(distance > freedom + CLEARLY * math.sqrt(2 * freedom))
 
 
 def stated_noise(release: Release) -> float | None:

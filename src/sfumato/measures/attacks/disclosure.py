@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.data import Table
-from sfumato.measures.attacks.adversaries import Setting, all_beliefs, informed_beliefs
+from sfumato.measures.attacks.adversaries import Setting, all_beliefs
 from sfumato.measures.attacks.careful import Counts, Floats
 from sfumato.measures.attacks.control import compare
 from sfumato.measures.attacks.naive_bayes import accuracy_of_surest
@@ -25,6 +25,7 @@ from sfumato.release import Release
 
 SHARE = 0.1
 """The share of people about whom a release tells most."""
+BESIDE = "lookup beside a model of other people"
 SAME = 9
 """Expected gains that agree up to so many digits are the same."""
 
@@ -54,14 +55,13 @@ def disclosure_added(table: Table, release: Release) -> Disclosed:
 
 
 def _added(panel: Panel, release: Release, beliefs: dict[str, Floats]) -> Disclosed:
-    informed = {"lookup beside a model of other people": informed_beliefs(release, panel)}
-    return _best(panel, beliefs | informed, panel.control.argmax(axis=1))
+    informed = Setting.at_groups(panel, release).look_up_beside(panel.control)
+    return _best(panel, beliefs | {BESIDE: informed}, panel.control.argmax(axis=1))
 
 
 def _beliefs(panel: Panel, release: Release) -> dict[str, Floats]:
     """What each adversary believes about each group of the panel: (groups, values)."""
-    people = np.bincount(panel.point_of, panel.people.sum(axis=1), len(panel.points)).astype(np.float64)
-    setting = Setting(release=release, points=panel.points, people=people, prior=panel.prior)
+    setting = Setting.at_points(panel, release)
     return {name: found[panel.point_of] for name, found in all_beliefs(setting).items()}
 
 

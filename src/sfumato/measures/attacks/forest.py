@@ -21,18 +21,14 @@ Codes = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class WeightedRows:
-    """Rows to learn from: codes of the quasi-identifiers (-1 where missing), a sensitive code and a weight each."""
+class Examples:
+    """Places to learn from: codes of the quasi-identifiers (-1 where missing), and rows there by sensitive value."""
 
     codes: Codes
-    values: NDArray[np.int64]
-    weights: Floats
+    counts: Floats
 
     def __len__(self) -> int:
         return len(self.codes)
-
-    def __getitem__(self, chosen: NDArray[np.generic]) -> "WeightedRows":
-        return WeightedRows(codes=self.codes[chosen], values=self.values[chosen], weights=self.weights[chosen])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,16 +41,14 @@ class Forest:
     strength: float = 10.0
     seed: int = 1
 
-    def beliefs(self, axes: Sequence[Axis], rows: WeightedRows, points: Codes, values: int) -> Floats:
+    def beliefs(self, axes: Sequence[Axis], examples: Examples, points: Codes) -> Floats:
         """The mean over the trees of the distribution at each point: (points, values)."""
         ordered = np.array([axis.kind == "numeric" for axis in axes])
         return _ask(
-            np.ascontiguousarray(rows.codes, dtype=np.int64),
-            rows.values.astype(np.int64),
-            rows.weights.astype(np.float64),
+            np.ascontiguousarray(examples.codes, dtype=np.int64),
+            np.ascontiguousarray(examples.counts, dtype=np.float64),
             np.ascontiguousarray(points, dtype=np.int64),
             ordered,
-            values,
             (self.trees, self.tries, self.seed),
             (float(self.least), float(self.strength)),
         )
@@ -93,10 +87,67 @@ def _part(
 
 
 @compiled
+def _look(
+    stretch: NDArray[np.int64], codes: NDArray[np.int64], counts: NDArray[np.float64], ends: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """The rows of some examples by value; `ends` becomes their lowest and highest code on each axis."""
+    found = np.zeros(counts.shape[1])
+    ends[0], ends[1] = codes[stretch[0]], codes[stretch[0]]
+    for example in stretch:
+        for value in range(len(found)):
+            found[value] += counts[example, value]
+        for axis in range(codes.shape[1]):
+            ends[0, axis] = min(ends[0, axis], codes[example, axis])
+            ends[1, axis] = max(ends[1, axis], codes[example, axis])
+    return found
+
+
+@compiled
+def _propose(ends: NDArray[np.int64], splits: NDArray[np.int64]) -> int:
+    """Random splits (axis, cut, hash) of axes whose codes differ, as many as come of so many tries; how many."""
+    number = 0
+    for _ in range(len(splits)):
+        axis = np.random.randint(0, ends.shape[1])
+        if ends[0, axis] < ends[1, axis]:
+            splits[number, 0] = axis
+            splits[number, 1] = np.random.randint(ends[0, axis] + 1, ends[1, axis] + 1)
+            splits[number, 2] = 2 * np.random.randint(1, 2**30) + 1
+            number += 1
+    return number
+
+
+@compiled
+def _choose(
+    stretch: NDArray[np.int64],
+    codes: NDArray[np.int64],
+    counts: NDArray[np.float64],
+    ordered: NDArray[np.bool_],
+    splits: NDArray[np.int64],
+    whole: NDArray[np.float64],
+    least: float,
+) -> int:
+    """The split of least entropy that leaves so many rows on either side, or -1."""
+    left = np.zeros((len(splits), len(whole)))
+    for example in stretch:
+        for number in range(len(splits)):
+            axis = splits[number, 0]
+            if _goes_left(codes[example, axis], splits[number, 1], splits[number, 2], ordered[axis]):
+                for value in range(len(whole)):
+                    left[number, value] += counts[example, value]
+    best, chosen = _plogp(whole) + 1e-9, -1
+    for number in range(len(splits)):
+        side = left[number].sum()
+        if least <= side <= whole.sum() - least:
+            score = _plogp(left[number]) + _plogp(np.maximum(whole - left[number], 0.0))
+            if score > best:
+                best, chosen = score, number
+    return chosen
+
+
+@compiled
 def _grow(
     codes: NDArray[np.int64],
-    values: NDArray[np.int64],
-    weights: NDArray[np.float64],
+    counts: NDArray[np.float64],
     points: NDArray[np.int64],
     ordered: NDArray[np.bool_],
     tries: int,
@@ -105,45 +156,26 @@ def _grow(
 ) -> None:
     """One tree; adds the distribution of its leaf to what is found at each point."""
     least, strength = limits
-    size = found.shape[1]
     order, asked = np.arange(len(codes)), np.arange(len(points))
+    ends, splits = np.empty((2, codes.shape[1]), np.int64), np.empty((tries, 3), np.int64)
     stack = [(0, len(codes), 0, len(points))]
-    priors = [np.full(size, 1.0 / size)]
+    priors = [np.full(found.shape[1], 1.0 / found.shape[1])]
     while len(stack) > 0:
         first, last, begin, end = stack.pop()
         prior = priors.pop()
         if begin == end:
             continue
-        counts = np.zeros(size)
-        for i in range(first, last):
-            counts[values[order[i]]] += weights[order[i]]
-        total = counts.sum()
-        here = (counts + strength * prior) / (total + strength)
-        best, axis, cut, mix = _plogp(counts) + 1e-9, -1, 0, 0
-        if total >= 2 * least and best < -1e-6:
-            for _ in range(tries):
-                on = np.random.randint(0, codes.shape[1])
-                low = high = codes[order[first], on]
-                for i in range(first, last):
-                    code = codes[order[i], on]
-                    low, high = min(low, code), max(high, code)
-                if low == high:
-                    continue
-                at, hashing = np.random.randint(low + 1, high + 1), 2 * np.random.randint(1, 2**30) + 1
-                left = np.zeros(size)
-                for i in range(first, last):
-                    if _goes_left(codes[order[i], on], at, hashing, ordered[on]):
-                        left[values[order[i]]] += weights[order[i]]
-                side = left.sum()
-                if side < least or total - side < least:
-                    continue
-                score = _plogp(left) + _plogp(np.maximum(counts - left, 0.0))
-                if score > best:
-                    best, axis, cut, mix = score, on, at, hashing
-        if axis < 0:
+        whole = _look(order[first:last], codes, counts, ends)
+        total, chosen = whole.sum(), -1
+        here = (whole + strength * prior) / (total + strength)
+        if total >= 2 * least and _plogp(whole) < -1e-6:
+            number = _propose(ends, splits)
+            chosen = _choose(order[first:last], codes, counts, ordered, splits[:number], whole, least)
+        if chosen < 0:
             for i in range(begin, end):
                 found[asked[i]] += here
             continue
+        axis, cut, mix = splits[chosen]
         middle = _part(order, first, last, codes[:, axis], cut, mix, ordered[axis])
         between = _part(asked, begin, end, points[:, axis], cut, mix, ordered[axis])
         stack.append((first, middle, begin, between))
@@ -155,18 +187,16 @@ def _grow(
 @compiled
 def _ask(
     codes: NDArray[np.int64],
-    values: NDArray[np.int64],
-    weights: NDArray[np.float64],
+    counts: NDArray[np.float64],
     points: NDArray[np.int64],
     ordered: NDArray[np.bool_],
-    size: int,
     growing: tuple[int, int, int],
     limits: tuple[float, float],
 ) -> NDArray[np.float64]:
     """The mean distribution over all trees."""
     trees, tries, seed = growing
     np.random.seed(seed)
-    found = np.zeros((len(points), size))
+    found = np.zeros((len(points), counts.shape[1]))
     for _ in range(trees):
-        _grow(codes, values, weights, points, ordered, tries, limits, found)
+        _grow(codes, counts, points, ordered, tries, limits, found)
     return found / trees

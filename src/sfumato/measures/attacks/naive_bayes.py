@@ -84,9 +84,10 @@ class NaiveBayes(Attack):
 def axis_margin(release: Release, axis: int, codes: NDArray[np.int32]) -> NDArray[np.float64]:
     """The rows by code and sensitive value when every box is spread along an axis: (codes, values)."""
     boxes, mass = release.boxes, release.masses(axis)
-    intervals, interval_of = np.unique(
-        np.stack([boxes.lo[:, axis], boxes.hi[:, axis], boxes.missing[:, axis]], axis=1), axis=0, return_inverse=True
-    )
+    lo, hi, missing = (side[:, axis].astype(np.int64) for side in boxes.arrays)
+    # One number for each interval: numbers are sorted many times faster than rows of them.
+    _, first, interval_of = np.unique((lo << 32) + (hi + 1 << 1) + missing, return_index=True, return_inverse=True)
+    intervals = np.stack([lo, hi, missing], axis=1)[first]
     spread = release.weights / release.add_up(axis, mass)
     shape = (len(intervals), len(release.histograms))
     density = csr_array((spread, (interval_of.reshape(-1), release.group_of)), shape=shape) @ release.distributions

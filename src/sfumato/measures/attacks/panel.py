@@ -1,8 +1,7 @@
 """The people a release is judged by, and what anybody could tell about them who has other people's exact rows.
 
-The table is cut into two halves; who is in one is judged by a model that learned from the other, followed as far as
-the reverse, a model of the first half about the second, turned out to be right. It depends on the table alone, so it is
-made once for all releases of it.
+The table is cut into two halves; who is in one is judged by a model that learned from the other, as sure as people show
+that it may be. It depends on the table alone, so it is made once for all releases of it.
 """
 
 from dataclasses import dataclass
@@ -11,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.data import Table
-from sfumato.measures.attacks.forest import Codes, Floats, Forest, WeightedRows
-from sfumato.measures.attacks.tempering import Known, agree
+from sfumato.measures.attacks.experience import Experience
+from sfumato.measures.attacks.forest import Codes, Examples, Floats, Forest
 from sfumato.privacy.distances import shares
 from sfumato.streams import stream
 
@@ -20,6 +19,7 @@ MAX_PEOPLE = 50_000
 """Of a larger table, so many people are judged and so many rows learned from, drawn with a fixed seed."""
 SEED = 1
 TREES = 60
+ROUNDS = 20
 
 Counts = NDArray[np.int64]
 
@@ -28,7 +28,8 @@ Counts = NDArray[np.int64]
 class Panel:
     """Groups of people alike: the point of each, their values, and what others' rows tell of them.
 
-    `people` and `control` are (groups, values), `prior` is everybody's distribution, `secret` says which values are.
+    `people` and `control` are (groups, values), `prior` is everybody's distribution, `secret` says which values are,
+    `half` to which half of the table a group belongs, and each person `stands_for` so many of the table.
     """
 
     points: Codes
@@ -37,6 +38,8 @@ class Panel:
     control: Floats
     prior: Floats
     secret: NDArray[np.bool_]
+    half: Counts
+    stands_for: float = 1.0
 
 
 def panel_of(table: Table) -> Panel:
@@ -62,18 +65,19 @@ def _make(table: Table) -> Panel:
         point_of.append(there)
         people.append(counts[there])
         learned.append(_learned(table, others, table.points[some[there]]))
-    prior = shares(table.overall)
-    control = [
-        Known(beliefs=theirs, counts=others.astype(np.float64)).calibrate(mine, prior)
-        for mine, theirs, others in zip(learned, reversed(learned), reversed(people), strict=True)
-    ]
+    prior, judges = shares(table.overall), Experience(people=np.concatenate(people).astype(np.float64))
+    expected = np.tile(prior, (len(judges.people), 1))
     return Panel(
         points=table.points[some],
         point_of=np.concatenate(point_of),
         people=np.concatenate(people),
-        control=agree(np.concatenate(control), np.concatenate(people).sum(axis=1).astype(np.float64), prior),
+        control=_agreeing(
+            judges.sure(judges.follow(np.concatenate(learned), expected)), judges.people.sum(axis=1), prior
+        ),
         prior=prior,
         secret=table.schema.sensitive.secret,
+        half=np.repeat([0, 1], [len(each) for each in point_of]),
+        stands_for=table.n / judges.people.sum(),
     )
 
 
@@ -86,12 +90,19 @@ def _draw(weights: Counts, size: int, generator: np.random.Generator) -> Counts:
 
 def _learned(table: Table, weights: Counts, points: Codes) -> Floats:
     """What a forest believes at some points that learned from so many rows of each cell."""
-    taught = weights > 0
-    if not taught.any():
+    taught, place = np.unique(table.cell_point[weights > 0], return_inverse=True)
+    if not len(taught):
         return np.tile(shares(table.overall), (len(points), 1))
-    rows = WeightedRows(
-        codes=table.points[table.cell_point[taught]],
-        values=table.cell_value[taught].astype(np.int64),
-        weights=weights[taught].astype(np.float64),
-    )
-    return Forest(trees=TREES, seed=SEED).beliefs(table.schema.quasi, rows, points, table.values)
+    counts = np.zeros((len(taught), table.values))
+    np.add.at(counts, (place, table.cell_value[weights > 0]), weights[weights > 0])
+    examples = Examples(codes=table.points[taught], counts=counts)
+    return Forest(trees=TREES, seed=SEED).beliefs(table.schema.quasi, examples, points)
+
+
+def _agreeing(beliefs: Floats, people: Floats, prior: Floats) -> Floats:
+    """Beliefs about so many people each, changed in proportion until they say of everybody what is true."""
+    found = beliefs
+    for _ in range(ROUNDS):
+        mean = shares(people @ found)
+        found = shares(found * np.divide(prior, mean, out=np.zeros_like(prior), where=mean > 0))
+    return found

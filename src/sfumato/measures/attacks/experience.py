@@ -1,0 +1,126 @@
+"""How sure an adversary is: as sure as people show.
+
+Models that take related columns for independent ones are too sure of themselves, means of many trees not sure enough,
+and noise makes nobody surer of anything. Every adversary is taken to know how often they are right about people like
+these. That is generous, the same for every kind of release, and tells of one person next to nothing: what is learned is
+one number, and how often one is right about hundreds of people at a time.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.privacy.distances import Floats, shares
+
+NOTHING = 1e-12
+MAX_POWER = 2.0
+PRECISION = 0.03
+CLEARLY = 3.0
+"""What counts as clear: so much log likelihood, or so many standard deviations."""
+LEAST, MOST, PARTS = 50.0, 500.0, 10
+"""People of a step: a tenth of all, but so many at least, and no more than needed. One's own value is one of them."""
+TRACE = 1e-6
+"""How much of the beliefs before stays, for the order of people in a step; and by how much the named one is ahead."""
+SAME = 9
+"""Beliefs that agree up to so many digits are equally sure."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Experience:
+    """People by point and value, (points, values), who show how right beliefs about their points are."""
+
+    people: Floats
+
+    def follow(self, told: Floats, expected: Floats) -> Floats:
+        """What to believe who expected something and is told something else: expected^(1 − T) · told^T.
+
+        T is what makes people's values likeliest, from nothing of what is told to more than all of it; nothing, if
+        that makes them hardly likelier.
+        """
+        from scipy.optimize import minimize_scalar
+
+        before = np.log(np.maximum(expected.T, NOTHING))
+        change = np.log(np.maximum(told.T, NOTHING)) - before
+        fit, weight = float((self.people.T * change).sum()), self.people.sum(axis=1)
+
+        def tempered(power: float) -> tuple[Floats, Floats]:
+            """What is then believed, by value and point, but for a factor; and the logarithm of the factor."""
+            logs = before + power * change
+            greatest = logs.max(axis=0)
+            return np.exp(logs - greatest), greatest
+
+        def gain(power: float) -> float:
+            """The log likelihood, but for what does not depend on the power."""
+            found, greatest = tempered(power)
+            return power * fit - float(weight @ (greatest + np.log(found.sum(axis=0))))
+
+        limits, near = (0, MAX_POWER), {"xatol": PRECISION}
+        power = float(minimize_scalar(lambda power: -gain(power), bounds=limits, options=near).x)
+        return shares(tempered(power)[0].T) if gain(power) > gain(0.0) + CLEARLY else expected
+
+    def sure(self, beliefs: Floats) -> Floats:
+        """Beliefs that are as often right as they say.
+
+        People are put in the order of how sure one is of them and cut into steps of so many; neighbouring steps become
+        one where the surer is not oftener right (isotonic regression). Of N people of a step, N_r have the value that
+        is the r-th likeliest of their own. The likeliest is named, or one that is clearly oftener right, with a belief
+        of N_r/N; beliefs in the others are moved until they are N_r/N in the mean of the step, and people differ in
+        them as before.
+        """
+        ranks = np.argsort(-beliefs, axis=1, kind="stable")
+        said, people = np.take_along_axis(beliefs, ranks, axis=1), np.take_along_axis(self.people, ranks, axis=1)
+        step = self._steps(said[:, 0], people[:, 0])
+        right, usual = np.zeros((2, step.max(initial=0) + 1, beliefs.shape[1]))
+        np.add.at(right, step, people)
+        np.add.at(usual, step, said * people.sum(axis=1, keepdims=True))
+        named, often = _named(right), shares(right)
+        # A little above chance, so that there is room for all others below it.
+        sure = np.maximum(often[np.arange(len(often)), named], 1 / beliefs.shape[1] / (1 - TRACE))
+        moved = _naming(named[step], sure[step], said + (often - shares(usual))[step])
+        found = np.empty_like(said)
+        np.put_along_axis(found, ranks, shares(moved + TRACE * said), axis=1)
+        return found
+
+    def _steps(self, sure: Floats, right: Floats) -> NDArray[np.int64]:
+        """The step of each point, by how sure one is there and how many are then guessed right."""
+        from scipy.optimize import isotonic_regression
+
+        people = self.people.sum(axis=1)
+        _, level = np.unique(np.round(sure, SAME), return_inverse=True)
+        step = np.searchsorted(_first_levels(np.cumsum(np.bincount(level, people))), level, side="right") - 1
+        weight = np.maximum(np.bincount(step, people), NOTHING)
+        joined = isotonic_regression(np.bincount(step, right) / weight, weights=weight).blocks
+        return np.searchsorted(joined, step, side="right") - 1
+
+
+def _first_levels(upto: Floats) -> list[int]:
+    """Where steps of enough people begin, of levels with so many people up to each."""
+    enough = min(max(upto[-1] / PARTS, LEAST), MOST)
+    starts, before = [0], 0.0
+    while True:
+        last = int(np.searchsorted(upto, before + enough))
+        if last >= len(upto) or upto[-1] - upto[last] < enough:
+            return starts
+        starts.append(last + 1)
+        before = float(upto[last])
+
+
+def _named(right: Floats) -> NDArray[np.int64]:
+    """The rank that is named in each step: the first, unless it is worse than chance or another is clearly better."""
+    first, best = right[:, 0], right.max(axis=1)
+    better = (best > first + CLEARLY * np.sqrt(best + first)) | (first * right.shape[1] < right.sum(axis=1))
+    return np.where(better, right.argmax(axis=1), 0)
+
+
+def _naming(named: NDArray[np.int64], sure: Floats, beliefs: Floats) -> Floats:
+    """Beliefs that name one value, so sure; the others share the rest as they did, none with as much as the named."""
+    row, rest, most = np.arange(len(beliefs)), (1 - sure)[:, None], sure[:, None] * (1 - TRACE)
+    others = np.maximum(beliefs, 0)
+    others[row, named] = 0
+    others = np.minimum(shares(others) * rest, most)
+    room = most - others
+    room[row, named] = 0
+    others += shares(room) * np.maximum(rest - others.sum(axis=1, keepdims=True), 0)
+    others[row, named] = sure
+    return others

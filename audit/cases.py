@@ -56,9 +56,9 @@ NARROW_OR_NOT = Pair(schema_of(x=2, t=REST), (), (0, 9, 1))
 CASES = (
     # The more draws share ε, the less runs can tell: one tree buys margins, the others cut.
     Case(QuadTree(epsilon=EPSILON, height=0), Pair(schema_of(x=2), ((0, 0),), (1, 1))),
-    Case(KDTree(epsilon=EPSILON, height=1, margins=False), NEXT_TO_EACH_OTHER),
-    Case(HybridTree(epsilon=EPSILON, height=1, margins=False), NEXT_TO_EACH_OTHER),
-    Case(RPS(epsilon=EPSILON, height=1, margins=False), Pair(schema_of(x=3, y=3), ((2, 2, 0),), (1, 1, 1))),
+    Case(KDTree(epsilon=EPSILON, height=1, spread="even"), NEXT_TO_EACH_OTHER),
+    Case(HybridTree(epsilon=EPSILON, height=1, spread="even"), NEXT_TO_EACH_OTHER),
+    Case(RPS(epsilon=EPSILON, height=1, spread="even"), Pair(schema_of(x=3, y=3), ((2, 2, 0),), (1, 1, 1))),
     Case(PrivTree(epsilon=EPSILON), Pair(schema_of(x=4), (), (2, 1))),
     *(
         Case(DiffMulti(epsilon=EPSILON, h=1, levels=1, utility=utility), pair)

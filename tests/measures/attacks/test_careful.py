@@ -9,7 +9,8 @@ import pytest
 
 import sfumato as sf
 from sfumato.measures.attacks.adversaries import Setting, all_beliefs
-from sfumato.measures.attacks.careful import Reader, believe, stated_noise, trust
+from sfumato.measures.attacks.careful import Reader, believe, nothing_but_noise, stated_noise
+from sfumato.measures.attacks.experience import Experience
 from sfumato.mechanisms.noise import SimulatedSource
 from sfumato.privacy.distances import jensen_shannon, shares
 from sfumato.samples.town import SCHEMA_PATH
@@ -30,6 +31,16 @@ def town() -> sf.Table:
 
 def reader_of(town: sf.Table, release: sf.Release) -> Reader:
     return Reader.of(release, town.points, town.weights.astype(np.float64))
+
+
+def setting_of(town: sf.Table, release: sf.Release) -> Setting:
+    return Setting(
+        release=release,
+        points=town.points,
+        people=town.weights.astype(np.float64),
+        prior=shares(town.overall),
+        shown=Experience(people=town.histograms.astype(np.float64)),
+    )
 
 
 def test_who_expects_the_same_of_everybody_believes_the_class(town: sf.Table) -> None:
@@ -56,11 +67,14 @@ def test_what_is_believed_of_a_class_adds_up_to_what_it_publishes(town: sf.Table
 
 @pytest.mark.parametrize("method", LOUD, ids=lambda method: method.name)
 def test_noise_alone_moves_nobodys_beliefs(town: sf.Table, method: sf.PrivTree) -> None:
+    """Neither what anybody believes nor, but for generated rows, what is read before people show how far it is true."""
     release, prior = method.publish(town, SimulatedSource(2)), shares(town.overall)
-    people = town.weights.astype(np.float64)
-    found = all_beliefs(Setting(release=release, points=town.points, people=people, prior=prior))
-    for beliefs in found.values():
+    setting = setting_of(town, release)
+    for beliefs in all_beliefs(setting).values():
         assert jensen_shannon(beliefs, prior).max() < 0.01
+    assert setting.noise == (method.name == "privbayes")
+    if not setting.noise:
+        assert jensen_shannon(setting.reader.read(setting.everybody), prior).max() < 0.01
 
 
 def test_taking_noise_for_counts_is_noticed(town: sf.Table) -> None:
@@ -76,15 +90,40 @@ def test_little_noise_is_hardly_drawn_to_the_middle(town: sf.Table) -> None:
     centre = np.tile(shares(town.overall), (len(exact.histograms), 1))
     for deviation, least, most in ((0.01, 0.999, 1.0), (1e4, 0.0, 0.0)):
         noisy = dataclasses.replace(exact, deviation=np.full(len(exact.histograms), deviation), layout="counts")
-        moved = np.abs(believe(noisy, centre) - centre).sum() / np.abs(exact.distributions - centre).sum()
+        believed = believe(noisy, centre, exact.histograms.sum(axis=1))
+        moved = np.abs(believed - centre).sum() / np.abs(exact.distributions - centre).sum()
         assert least <= moved <= most + 1e-9
 
 
-def test_trust_falls_with_epsilon(town: sf.Table) -> None:
-    prior = shares(town.overall)
-    found = [trust(sf.PrivBayes(epsilon=e).publish(town, SimulatedSource(1)), prior) for e in (0.001, 1.0, 30.0)]
-    assert found[0] == 0
-    assert found[0] <= found[1] < found[2] <= 1
+def test_rows_that_nobody_is_behind_make_noise_no_smaller(town: sf.Table) -> None:
+    """Ten rows are published for every person; whoever takes them all for people believes what is noise."""
+    exact = sf.Mondrian(k=50).publish(town)
+    people = exact.histograms.sum(axis=1)
+    centre = np.tile(shares(town.overall), (len(people), 1))
+    deviation = np.full(len(people), 15.0)
+    many = dataclasses.replace(exact, histograms=10 * exact.histograms, layout="counts", deviation=deviation)
+    careful, careless = (believe(many, centre, number) for number in (people, 10 * people))
+    assert careful == pytest.approx(centre)
+    assert np.abs(careless - centre).max() > 0.1
+
+
+def test_generated_rows_are_noise_until_they_tell_something(town: sf.Table) -> None:
+    """And only these: classes are not noisy, and noisy counts say themselves how far they are to be believed."""
+    releases = [sf.PrivBayes(epsilon=epsilon).publish(town, SimulatedSource(1)) for epsilon in (0.001, 0.01, 30.0)]
+    assert [nothing_but_noise(release) for release in releases] == [True, True, False]
+    loud = sf.PrivTree(epsilon=0.001).publish(town, SimulatedSource(1))
+    assert not any(nothing_but_noise(release) for release in (loud, sf.Mondrian(k=5).publish(town)))
+
+
+def test_rows_whose_values_went_to_other_people_are_noise(town: sf.Table) -> None:
+    """The test for noise must not call everything a signal: it is one by chance on an axis in a few hundred."""
+    rows = sf.PrivBayes(epsilon=30.0).publish(town, SimulatedSource(1))
+    order = np.random.default_rng(1).permutation(len(rows.group_of))
+    assert nothing_but_noise(dataclasses.replace(rows, group_of=rows.group_of[order]))
+    assert not nothing_but_noise(rows)
+
+
+def test_the_noise_that_a_release_states(town: sf.Table) -> None:
     release = sf.PrivBayes(epsilon=2.0).publish(town, SimulatedSource(1))
     assert stated_noise(release) == pytest.approx(np.sqrt(2) * len(town.schema.axes) / 2)
     assert stated_noise(sf.Original().publish(town)) is None

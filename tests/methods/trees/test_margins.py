@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from recording import WHOLE, FixedNoise, recorded
 from sfumato.data import read
+from sfumato.errors import BudgetError
 from sfumato.measures.attacks.naive_bayes import NaiveBayes
 from sfumato.mechanisms.budget import Budget, ticks
 from sfumato.mechanisms.noise import SimulatedSource
@@ -57,10 +58,11 @@ def test_every_column_that_can_differ_is_counted_once_for_its_part_of_the_price(
         codes = [case.case.quasi[axis].size if point[axis] < 0 else point[axis] for point, _ in case.people]
         assert draw.seen.tolist() == [np.bincount(np.array(codes, int), minlength=case.positions[axis]).tolist()]
         assert draw.cost == (ticks(ONLY_MARGINS if height == 0 else MAX_MARGINS) // len(counted),)
+    assert set(budget.ends) == {WHOLE}
 
 
 def test_without_margins_nothing_but_the_tree_is_bought() -> None:
-    release, budget = recorded(QuadTree(epsilon=1, height=2, margins=False), skewed_table(400))
+    release, budget = recorded(QuadTree(epsilon=1, height=2, spread="even"), skewed_table(400))
     assert release.spreads is None
     assert len(budget.all_draws) == 3
     assert set(budget.ends) == {WHOLE}
@@ -104,6 +106,27 @@ def spreads_of(table: Table, source: FixedNoise | SimulatedSource, epsilon: floa
     return None if found is None else np.diff(found[0].below[0])
 
 
+@pytest.mark.parametrize(("price", "charged"), [(1, 2), (2, 2), (3, 2), (ticks(Fraction(1, 5)), ticks(Fraction(1, 5)))])
+def test_a_margin_costs_a_tick_at_least_and_all_are_charged(price: int, charged: int) -> None:
+    budget = Budget(Pure(Fraction(1)), SimulatedSource(1))
+    buy_spreads(two_columns(), budget, price, 4, 1.0)
+    assert budget.spent.tolist() == [charged - charged % 2]
+
+
+def test_margins_that_cost_more_than_is_left_are_refused() -> None:
+    budget = Budget(Pure(Fraction(1)), SimulatedSource(1))
+    budget.counts(np.array([4]), WHOLE - 1)
+    with pytest.raises(BudgetError, match="is left"):
+        buy_spreads(two_columns(), budget, 1, 4, 1.0)
+
+
+def two_columns() -> Table:
+    declared = {name: {"role": "quasi", "kind": "numeric", "min": 0, "max": 3} for name in "xy"}
+    declared["s"] = {"role": "sensitive", "kind": "categorical", "values": ["yes", "no"]}
+    frame = pl.DataFrame({"x": [0, 1, 2, 3], "y": [0, 0, 1, 3], "s": ["yes", "no"] * 2})
+    return read(frame, Schema.parse({"columns": declared}))
+
+
 def skewed_table(rows: int, seed: int = 1) -> Table:
     """Four in five have the fifth of eight categories; nothing else."""
     columns = {
@@ -139,7 +162,7 @@ class TrustingTree(QuadTree):
     """A twin that grows a tree however little there is to tell."""
 
     def _release(self, table: Table, budget: Budget) -> Release:
-        return QuadTree(epsilon=self.epsilon, height=3, margins=False)._release(table, budget)
+        return QuadTree(epsilon=self.epsilon, height=3, spread="even")._release(table, budget)
 
 
 def gains(tree: SpatialTree, table: Table) -> list[float]:

@@ -29,6 +29,7 @@ from sfumato.methods.trees.spatial_tree import (
     RPS,
     SIZING,
     HybridTree,
+    Inside,
     KDTree,
     QuadTree,
     SpatialTree,
@@ -153,7 +154,7 @@ def test_the_boxes_of_a_kd_tree_do() -> None:
 def test_a_height_gives_so_many_leaves(kind: type[SpatialTree], height: int) -> None:
     """An even table on a wide axis is halved everywhere."""
     table = read(pl.DataFrame({"x": range(64), "s": ["a", "b"] * 32}), plain_table().schema)
-    release, budget = recorded(kind(epsilon=HUGE, height=height, margins=False), table)
+    release, budget = recorded(kind(epsilon=HUGE, height=height, spread="even"), table)
     assert len(release.boxes) == 2**height
     private = {QuadTree: 0, KDTree: height, HybridTree: (height + 1) // 2, RPS: height}[kind]
     chosen = [draw for draw in budget.all_draws if draw.kind == "choose"]
@@ -281,19 +282,22 @@ def test_the_automatic_height(rows: int, epsilon: float, values: int, height: in
 
 
 @pytest.mark.parametrize(
-    ("margins", "noise", "leaves"),
-    [(False, 0, 2), (False, -64, 1), (False, 96, 4), (False, 576, 16), (True, 15, 1), (True, 16, 2), (True, 576, 16)],
+    ("spread", "noise", "leaves"),
+    [
+        *(("even", noise, leaves) for noise, leaves in ((0, 2), (-64, 1), (96, 4), (576, 16))),
+        *(("margins", noise, leaves) for noise, leaves in ((15, 1), (16, 2), (576, 16))),
+    ],
 )
-def test_the_height_follows_from_the_noisy_number_of_rows(margins: bool, noise: int, leaves: int) -> None:
+def test_the_height_follows_from_the_noisy_number_of_rows(spread: Inside, noise: int, leaves: int) -> None:
     """64 rows at ε = 1 make a tree of height 1, or none beside margins; what counts is the number after noise."""
-    release, budget = recorded(QuadTree(epsilon=1, margins=margins), plain_table(), FixedNoise(noise))
+    release, budget = recorded(QuadTree(epsilon=1, spread=spread), plain_table(), FixedNoise(noise))
     first = budget.all_draws[0]
     assert (first.kind, first.cost, first.seen.tolist()) == ("counts", (ticks(SIZING),), [64])
     assert len(release.boxes) == leaves
 
 
 def test_a_given_height_looks_at_no_number_of_rows() -> None:
-    tree = QuadTree(epsilon=1, height=0, margins=False)
+    tree = QuadTree(epsilon=1, height=0, spread="even")
     assert recorded(tree, plain_table())[1].all_draws[0].cost == (WHOLE,)
 
 
@@ -301,7 +305,7 @@ def test_a_given_height_looks_at_no_number_of_rows() -> None:
 def test_early_leaves_spend_what_their_path_saved(kind: type[SpatialTree]) -> None:
     """Three positions under height 6: no leaf is reached below the second level, and each has less noise for that."""
     table = read(pl.DataFrame({"x": [0, 1, 2, 2], "s": list("abab")}), plain_table(size=3).schema)
-    release, budget = recorded(kind(epsilon=1, height=6, margins=False), table)
+    release, budget = recorded(kind(epsilon=1, height=6, spread="even"), table)
     assert box_set(release) == {(i, i, False) for i in range(3)}
     assert set(budget.ends) == {WHOLE}
     assert release.deviation is not None

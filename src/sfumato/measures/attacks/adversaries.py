@@ -79,9 +79,20 @@ class Setting:
         weight = np.maximum(self.release.histograms, 0).sum(axis=1, keepdims=True)
         return replace(self.release, histograms=believed * weight, deviation=None)
 
+    @cached_property
+    def noise(self) -> bool:
+        """Whether the release says nothing but noise of anyone."""
+        return nothing_but_noise(self.release)
+
     def look_up(self, expected: Floats) -> Floats:
         """What to believe of everybody who is looked up and of whom something was expected."""
         return self.shown.follow(self.reader.read(expected), expected)
+
+    def looked_up(self) -> Floats:
+        """The same for somebody who knows what is true of everybody and nothing else."""
+        everybody = self.everybody
+        told = self.release.exact_people or not self.noise
+        return self.shown.sure(self.look_up(everybody) if told else everybody)
 
     def look_up_beside(self, model: Floats) -> Floats:
         """The same for somebody who has a model that is as sure as it may be."""
@@ -92,14 +103,13 @@ class Setting:
 def all_beliefs(setting: Setting) -> dict[str, Floats]:
     """What each adversary that applies believes at each point: (points, values) by its name."""
     release, everybody, shown = setting.release, setting.everybody, setting.shown
-    noise = nothing_but_noise(release)
-    found = {"lookup": everybody if noise and not release.exact_people else setting.look_up(everybody)}
+    found = {"lookup": setting.looked_up()}
     if has_buckets(release):
-        found["definetti"] = shown.follow(definetti_beliefs(release, setting.points), everybody)
-    elif not noise:
+        found["definetti"] = shown.sure(shown.follow(definetti_beliefs(release, setting.points), everybody))
+    elif not setting.noise:
         models = models_of(setting.careful, setting.points).items()
-        found |= {name: setting.look_up(shown.follow(beliefs, everybody)) for name, beliefs in models}
-    return {name: shown.sure(beliefs) for name, beliefs in found.items()}
+        found |= {name: shown.sure(setting.look_up(shown.follow(beliefs, everybody))) for name, beliefs in models}
+    return found
 
 
 def models_of(release: Release, points: Codes) -> dict[str, Floats]:

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.data import Table
+from sfumato.measures.attacks.adversaries import Setting
+from sfumato.measures.attacks.experience import Experience
 from sfumato.measures.base import Attack
 from sfumato.measures.measurement import Grade, Mark, Measure, References, grade
 from sfumato.privacy.distances import jensen_shannon, shares, total_variation
@@ -56,6 +58,14 @@ def _judge_guesses(value: float, references: References) -> tuple[Grade, str]:
     )
 
 
+def _beliefs(table: Table, release: Release, prior: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What to believe at each point: what its class says and, where that is noisy, as far as it is true."""
+    if release.deviation is None:
+        return release.posteriors(table.points, prior)
+    people, shown = table.weights.astype(np.float64), Experience(people=table.histograms.astype(np.float64))
+    return Setting(release=release, points=table.points, people=people, prior=prior, shown=shown).looked_up()
+
+
 @dataclass(frozen=True, kw_only=True)
 class BeliefShift(Attack):
     """Look up everyone's class and compare its distribution with the overall one."""
@@ -90,7 +100,7 @@ class BeliefShift(Attack):
 
     def run(self, table: Table, release: Release) -> dict[str, float]:
         prior = shares(table.overall)
-        beliefs = release.posteriors(table.points, prior)
+        beliefs = _beliefs(table, release, prior)
         shift = jensen_shannon(beliefs, prior)
         right = table.histograms[np.arange(len(table.points)), beliefs.argmax(axis=1)].sum()
         return {

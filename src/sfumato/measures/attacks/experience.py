@@ -17,11 +17,15 @@ NOTHING = 1e-12
 MAX_POWER = 2.0
 PRECISION = 0.03
 CLEARLY = 3.0
-"""What counts as clear: so much log likelihood, or so many standard deviations."""
+"""By how much log likelihood something must explain people better to be followed."""
+OFTENER = 2.0
+"""By how many standard deviations a value must be oftener right to be named before a likelier one."""
 LEAST, MOST, PARTS = 50.0, 500.0, 10
 """People of a step: a tenth of all, but so many at least, and no more than needed. One's own value is one of them."""
 TRACE = 1e-6
-"""How much of the beliefs before stays, for the order of people in a step; and by how much the named one is ahead."""
+"""How much of the beliefs before stays, for the order of people in a step."""
+AHEAD = 2 * TRACE
+"""By how much the value that is named is ahead of all others: more than the trace of what was believed before."""
 SAME = 9
 """Beliefs that agree up to so many digits are equally sure."""
 
@@ -64,34 +68,29 @@ class Experience:
 
         People are put in the order of how sure one is of them and cut into steps of so many; neighbouring steps become
         one where the surer is not oftener right (isotonic regression). Of N people of a step, N_r have the value that
-        is the r-th likeliest of their own. The likeliest is named, or one that is clearly oftener right, with a belief
-        of N_r/N; beliefs in the others are moved until they are N_r/N in the mean of the step, and people differ in
-        them as before.
+        is the r-th likeliest of their own, and N_r/N is what is believed of it. The likeliest is named, or one that is
+        clearly oftener right, and no other is believed more.
         """
         ranks = np.argsort(-beliefs, axis=1, kind="stable")
         said, people = np.take_along_axis(beliefs, ranks, axis=1), np.take_along_axis(self.people, ranks, axis=1)
-        step = self._steps(said[:, 0], people[:, 0])
-        right, usual = np.zeros((2, step.max(initial=0) + 1, beliefs.shape[1]))
+        step = _steps(said[:, 0], people[:, 0], people.sum(axis=1))
+        right = np.zeros((step.max(initial=0) + 1, beliefs.shape[1]))
         np.add.at(right, step, people)
-        np.add.at(usual, step, said * people.sum(axis=1, keepdims=True))
-        named, often = _named(right), shares(right)
-        # A little above chance, so that there is room for all others below it.
-        sure = np.maximum(often[np.arange(len(often)), named], 1 / beliefs.shape[1] / (1 - TRACE))
-        moved = _naming(named[step], sure[step], said + (often - shares(usual))[step])
+        often = _naming(_named(right), shares(right))
         found = np.empty_like(said)
-        np.put_along_axis(found, ranks, shares(moved + TRACE * said), axis=1)
+        np.put_along_axis(found, ranks, shares(often[step] + TRACE * said), axis=1)
         return found
 
-    def _steps(self, sure: Floats, right: Floats) -> NDArray[np.int64]:
-        """The step of each point, by how sure one is there and how many are then guessed right."""
-        from scipy.optimize import isotonic_regression
 
-        people = self.people.sum(axis=1)
-        _, level = np.unique(np.round(sure, SAME), return_inverse=True)
-        step = np.searchsorted(_first_levels(np.cumsum(np.bincount(level, people))), level, side="right") - 1
-        weight = np.maximum(np.bincount(step, people), NOTHING)
-        joined = isotonic_regression(np.bincount(step, right) / weight, weights=weight).blocks
-        return np.searchsorted(joined, step, side="right") - 1
+def _steps(sure: Floats, right: Floats, people: Floats) -> NDArray[np.int64]:
+    """The step of each belief, by how sure it is and how many of so many people it is then right about."""
+    from scipy.optimize import isotonic_regression
+
+    _, level = np.unique(np.round(sure, SAME), return_inverse=True)
+    step = np.searchsorted(_first_levels(np.cumsum(np.bincount(level, people))), level, side="right") - 1
+    weight = np.maximum(np.bincount(step, people), NOTHING)
+    joined = isotonic_regression(np.bincount(step, right) / weight, weights=weight).blocks
+    return np.searchsorted(joined, step, side="right") - 1
 
 
 def _first_levels(upto: Floats) -> list[int]:
@@ -109,18 +108,19 @@ def _first_levels(upto: Floats) -> list[int]:
 def _named(right: Floats) -> NDArray[np.int64]:
     """The rank that is named in each step: the first, unless it is worse than chance or another is clearly better."""
     first, best = right[:, 0], right.max(axis=1)
-    better = (best > first + CLEARLY * np.sqrt(best + first)) | (first * right.shape[1] < right.sum(axis=1))
+    better = (best > first + OFTENER * np.sqrt(best + first)) | (first * right.shape[1] < right.sum(axis=1))
     return np.where(better, right.argmax(axis=1), 0)
 
 
-def _naming(named: NDArray[np.int64], sure: Floats, beliefs: Floats) -> Floats:
-    """Beliefs that name one value, so sure; the others share the rest as they did, none with as much as the named."""
-    row, rest, most = np.arange(len(beliefs)), (1 - sure)[:, None], sure[:, None] * (1 - TRACE)
-    others = np.maximum(beliefs, 0)
+def _naming(named: NDArray[np.int64], often: Floats) -> Floats:
+    """How often each rank is right, with one named in each step; what others had beyond it goes to those below."""
+    row, least = np.arange(len(often)), 1 / often.shape[1] + AHEAD  # above chance, so that there is room for the others
+    sure = np.maximum(often[row, named], least)[:, None]
+    others = often.copy()
     others[row, named] = 0
-    others = np.minimum(shares(others) * rest, most)
-    room = most - others
+    others = np.minimum(shares(others) * (1 - sure), sure - AHEAD)
+    room = sure - AHEAD - others
     room[row, named] = 0
-    others += shares(room) * np.maximum(rest - others.sum(axis=1, keepdims=True), 0)
-    others[row, named] = sure
+    others += shares(room) * np.maximum(1 - sure - others.sum(axis=1, keepdims=True), 0)
+    others[row, named] = sure[:, 0]
     return others

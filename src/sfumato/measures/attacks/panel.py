@@ -29,7 +29,7 @@ class Panel:
     """Groups of people alike: the point of each, their values, and what others' rows tell of them.
 
     `people` and `control` are (groups, values), `prior` is everybody's distribution, `secret` says which values are,
-    `half` to which half of the table a group belongs, and each person `stands_for` so many of the table.
+    and each person `stands_for` so many of the table.
     """
 
     points: Codes
@@ -38,7 +38,6 @@ class Panel:
     control: Floats
     prior: Floats
     secret: NDArray[np.bool_]
-    half: Counts
     stands_for: float = 1.0
 
 
@@ -76,7 +75,6 @@ def _make(table: Table) -> Panel:
         ),
         prior=prior,
         secret=table.schema.sensitive.secret,
-        half=np.repeat([0, 1], [len(each) for each in point_of]),
         stands_for=table.n / judges.people.sum(),
     )
 

@@ -54,10 +54,7 @@ def leave_out(table: Table, share: float, min_rows: int, partitioner: Partitione
     least = _total_penalty(table, best)
     for _ in range(ROUNDS):
         left = most - int(table.weights[~staying].sum())
-        portion = min(left, -(-most // PORTIONS))
-        going = _choose(table, class_of, Limits(min_rows, portion))
-        if not going.any():
-            going = _choose(table, class_of, Limits(min_rows, left))
+        going = _choose(table, class_of, Limits(min_rows, left), portion=-(-most // PORTIONS))
         if not going.any():
             break
         staying &= ~going
@@ -84,31 +81,21 @@ def _total_penalty(table: Table, class_of: NDArray[np.int64]) -> float:
     return float(penalties(points, runs_of(class_of)).sum()) + left_out * len(points.sizes)
 
 
-def _choose(table: Table, class_of: NDArray[np.int64], limits: Limits) -> NDArray[np.bool_]:
-    """Which points to leave out: those ends of classes first that gain most per row."""
+def _choose(table: Table, class_of: NDArray[np.int64], limits: Limits, portion: int) -> NDArray[np.bool_]:
+    """Which points to leave out: those ends of classes first that gain most per row, until they make a portion."""
     points, runs = Points.of(table, missing_first=True).arrays, runs_of(class_of)
     ends = best_ends(points, runs, limits)
     per_row = ends.gain / np.maximum(ends.rows, 1)
     ranked = np.lexsort((np.arange(len(per_row)), -per_row.round(9)))
     ranked = ranked[ends.gain[ranked] > 0]
-    taken = ranked[_fitting(ends.rows[ranked], limits.most)]
+    upto = np.cumsum(ends.rows[ranked])
+    taken = ranked[(upto - ends.rows[ranked] < portion) & (upto <= limits.most)]
     going = np.zeros(len(class_of), dtype=bool)
     for number in taken:
         members = runs.order[runs.starts[number] : runs.ends[number]]
         beyond = ends.sign[number] * (points.positions[members, ends.axis[number]] - ends.position[number]) >= 0
         going[members[beyond]] = True
     return going
-
-
-@compiled
-def _fitting(rows: NDArray[np.int64], most: int) -> NDArray[np.bool_]:
-    """Which of some numbers of rows are taken, in turn, as long as they fit into so many."""
-    taken = np.zeros(len(rows), dtype=np.bool_)
-    for number in range(len(rows)):
-        if rows[number] <= most:
-            taken[number] = True
-            most -= rows[number]
-    return taken
 
 
 @compiled

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from sfumato.methods.trees.noisy_tree import Level, release_of_levels
 from sfumato.parameters import parameter
 from sfumato.release.release import Release
 
+Inside = Literal["margins", "even"]
 MAX_HEIGHT = 24
 CUTTING = Fraction(1, 5)
 """Share of the budget for private medians, where there are any."""
@@ -60,8 +61,11 @@ class SpatialTree(DPMethod):
         maximum=MAX_HEIGHT,
         example=6,
     )
-    margins: bool = parameter(
-        default=True, help="the margin of every column too, by which rows are spread inside boxes; else evenly"
+    spread: Inside = parameter(
+        default="margins",
+        help="how rows are spread inside boxes: by the margin of every column, which is bought too (margins, the "
+        "default), or evenly (even)",
+        label=" {}",
     )
 
     @classmethod
@@ -76,12 +80,13 @@ class SpatialTree(DPMethod):
 
     def _release(self, table: Table, budget: Budget) -> Release:
         height, spreads, epsilon = self.height, None, self.epsilon / table.schema.rows_per_person
-        if height is None or self.margins:
+        by_margins = self.spread == "margins"
+        if height is None or by_margins:
             noise = float(budget.variance(ticks(SIZING)))
             rows = int(budget.counts(np.array([table.n]), ticks(SIZING))[0])  # proof: size
             if height is None:
-                height = automatic_height(rows, epsilon, table.values if self.margins else 1)
-            if self.margins:
+                height = automatic_height(rows, epsilon, table.values if by_margins else 1)
+            if by_margins:
                 axes = sum(axis.positions > 1 for axis in table.schema.quasi)
                 price = margin_price(rows, epsilon, axes, height)
                 spreads = buy_spreads(table, budget, price, rows, noise)

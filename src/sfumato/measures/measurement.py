@@ -63,8 +63,7 @@ class Measure:
     """What a number means: its title, unit and range, which direction is better, and a sentence for everyone.
 
     A measure that can tell good values from bad has a `judge`. Its `scale` gives values to compare with; without one,
-    they are those of the two end points. Not every release has the value of an `optional` measure. One that is not
-    `graded_under_noise` measures the noise itself where there is any. Shares end at 1.
+    they are those of the two end points. Not every release has the value of an `optional` measure. Shares end at 1.
     """
 
     name: str
@@ -79,7 +78,6 @@ class Measure:
     judge: Judge | None = None
     scale: Scale | None = None
     optional: bool = False
-    graded_under_noise: bool = True
 
     def __post_init__(self) -> None:
         if self.highest is None and self.unit.startswith("share"):

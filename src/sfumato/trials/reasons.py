@@ -70,10 +70,9 @@ def nothing_sentence(found: Sorted, standard: Standard) -> str:
 
 
 def grades(trial: Trial, references: References, purpose: Purpose) -> tuple[Verdict, ...]:
-    """Every figure of a release that can be judged; a worst case under noise is the noise's own."""
-    known, noisy = MEASURES | {purpose.measure.name: purpose.measure}, trial.method.claim.noise
-    fit = [one for name, one in known.items() if name in trial.measures and (one.graded_under_noise or not noisy)]
-    judged = (one.verdict(trial.measures[one.name], references) for one in fit)
+    """Every figure of a release that can be judged."""
+    known = MEASURES | {purpose.measure.name: purpose.measure}
+    judged = (one.verdict(trial.measures[name], references) for name, one in known.items() if name in trial.measures)
     return tuple(verdict for verdict in judged if verdict)
 
 

@@ -91,8 +91,7 @@ class Setting:
     def looked_up(self) -> Floats:
         """The same for somebody who knows what is true of everybody and nothing else."""
         everybody = self.everybody
-        told = self.release.exact_people or not self.noise
-        return self.shown.sure(self.look_up(everybody) if told else everybody)
+        return self.look_up_beside(everybody) if self.release.exact_people or not self.noise else everybody
 
     def look_up_beside(self, model: Floats) -> Floats:
         """The same for somebody who has a model that is as sure as it may be."""

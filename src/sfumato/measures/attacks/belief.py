@@ -1,7 +1,8 @@
 """The adversary who looks a person up: how far the release moves what can be believed about them.
 
 Builds P_loss of li2009 section 4.1: the distance between the overall distribution of the sensitive attribute
-and the distribution in the class that holds the person, for the worst-off person and on average.
+and the distribution in the class that holds the person, for the worst-off person and on average. Where counts are
+noisy, the class is believed as far as people show that it is true: noise is nothing that is learned.
 """
 
 import math
@@ -72,16 +73,10 @@ class BeliefShift(Attack):
 
     measures: ClassVar[tuple[Measure, ...]] = (
         Measure(
-            "p_loss",
-            "Worst-case belief shift",
-            "privacy",
-            "lower",
-            "of at most 0.693",
-            highest=math.log(2),
-            graded_under_noise=False,
+            "p_loss", "Worst-case belief shift", "privacy", "lower", "of at most 0.693", highest=math.log(2)
         ).describe(
             "How far the release moves what can be believed about the sensitive value of the worst-off "
-            "person, away from what is true of everybody (Jensen-Shannon divergence).",
+            "person, away from what is true of everybody (Jensen-Shannon divergence). What is noise moves nothing.",
             judge=_judge_shift,
             scale=_scale_of_shift,
         ),

@@ -121,8 +121,8 @@ EXPERIMENTS = tuple(
         name=f"frontier-{name}",
         title=f"Every method on {words}",
         shows="All methods of the five papers, in the privacy and utility measures of all of them. The dark line joins "
-        "the releases that no other beats on both axes. Under noise, P_loss is the worst of many noisy look-ups and "
-        "says little about anybody; what the best adversary learns that is true is what counts there.",
+        "the releases that no other beats on both axes. P_loss counts under noise what is true of what looking people "
+        "up tells; generated rows tell a model more, which is part of what the best adversary learns.",
         needs=("adult",) if name == "adult" else ("census",),
         cases=partial(_cases, table),
         panels=_panels(name, words),

@@ -104,7 +104,7 @@ def all_beliefs(setting: Setting) -> dict[str, Floats]:
     release, everybody, shown = setting.release, setting.everybody, setting.shown
     found = {"lookup": setting.looked_up()}
     if has_buckets(release):
-        found["definetti"] = shown.sure(shown.follow(definetti_beliefs(release, setting.points), everybody))
+        found["definetti"] = shown.sure(definetti_beliefs(release, setting.points))
     elif not setting.noise:
         models = models_of(setting.careful, setting.points).items()
         found |= {name: shown.sure(setting.look_up(shown.follow(beliefs, everybody))) for name, beliefs in models}

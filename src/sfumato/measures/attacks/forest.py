@@ -9,6 +9,7 @@ towards that of the node above it, so that a few rows are never taken for certai
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,23 @@ class Examples:
         return len(self.codes)
 
 
+class ExampleArrays(NamedTuple):
+    """Examples as arrays, and which axes are ordered."""
+
+    codes: NDArray[np.int64]
+    counts: Floats
+    ordered: NDArray[np.bool_]
+
+
+class Growing(NamedTuple):
+    """How trees grow, as in `Forest`."""
+
+    trees: int
+    tries: int
+    least: float
+    strength: float
+
+
 @dataclass(frozen=True, kw_only=True)
 class Forest:
     """How many trees, how many splits each node tries, and how many rows a node's parent weighs beside its own."""
@@ -43,15 +61,13 @@ class Forest:
 
     def beliefs(self, axes: Sequence[Axis], examples: Examples, points: Codes) -> Floats:
         """The mean over the trees of the distribution at each point: (points, values)."""
-        ordered = np.array([axis.kind == "numeric" for axis in axes])
-        return _ask(
+        training = ExampleArrays(
             np.ascontiguousarray(examples.codes, dtype=np.int64),
             np.ascontiguousarray(examples.counts, dtype=np.float64),
-            np.ascontiguousarray(points, dtype=np.int64),
-            ordered,
-            (self.trees, self.tries, self.seed),
-            (float(self.least), float(self.strength)),
+            np.array([axis.kind == "numeric" for axis in axes]),
         )
+        growing = Growing(self.trees, self.tries, float(self.least), float(self.strength))
+        return _ask(training, np.ascontiguousarray(points, dtype=np.int64), growing, self.seed)
 
 
 @compiled
@@ -87,10 +103,9 @@ def _part(
 
 
 @compiled
-def _look(
-    stretch: NDArray[np.int64], codes: NDArray[np.int64], counts: NDArray[np.float64], ends: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def _look(training: ExampleArrays, stretch: NDArray[np.int64], ends: NDArray[np.int64]) -> Floats:
     """The rows of some examples by value; `ends` becomes their lowest and highest code on each axis."""
+    codes, counts = training.codes, training.counts
     found = np.zeros(counts.shape[1])
     ends[0], ends[1] = codes[stretch[0]], codes[stretch[0]]
     for example in stretch:
@@ -118,22 +133,17 @@ def _propose(ends: NDArray[np.int64], splits: NDArray[np.int64]) -> int:
 
 @compiled
 def _choose(
-    stretch: NDArray[np.int64],
-    codes: NDArray[np.int64],
-    counts: NDArray[np.float64],
-    ordered: NDArray[np.bool_],
-    splits: NDArray[np.int64],
-    whole: NDArray[np.float64],
-    least: float,
+    training: ExampleArrays, stretch: NDArray[np.int64], splits: NDArray[np.int64], whole: Floats, least: float
 ) -> int:
     """The split of least entropy that leaves so many rows on either side, or -1."""
     left = np.zeros((len(splits), len(whole)))
     for example in stretch:
         for number in range(len(splits)):
             axis = splits[number, 0]
-            if _goes_left(codes[example, axis], splits[number, 1], splits[number, 2], ordered[axis]):
+            code = training.codes[example, axis]
+            if _goes_left(code, splits[number, 1], splits[number, 2], training.ordered[axis]):
                 for value in range(len(whole)):
-                    left[number, value] += counts[example, value]
+                    left[number, value] += training.counts[example, value]
     best, chosen = _plogp(whole) + 1e-9, -1
     for number in range(len(splits)):
         side = left[number].sum()
@@ -145,19 +155,11 @@ def _choose(
 
 
 @compiled
-def _grow(
-    codes: NDArray[np.int64],
-    counts: NDArray[np.float64],
-    points: NDArray[np.int64],
-    ordered: NDArray[np.bool_],
-    tries: int,
-    limits: tuple[float, float],
-    found: NDArray[np.float64],
-) -> None:
+def _grow(training: ExampleArrays, points: NDArray[np.int64], growing: Growing, found: Floats) -> None:
     """One tree; adds the distribution of its leaf to what is found at each point."""
-    least, strength = limits
+    codes = training.codes
     order, asked = np.arange(len(codes)), np.arange(len(points))
-    ends, splits = np.empty((2, codes.shape[1]), np.int64), np.empty((tries, 3), np.int64)
+    ends, splits = np.empty((2, codes.shape[1]), np.int64), np.empty((growing.tries, 3), np.int64)
     stack = [(0, len(codes), 0, len(points))]
     priors = [np.full(found.shape[1], 1.0 / found.shape[1])]
     while len(stack) > 0:
@@ -165,19 +167,20 @@ def _grow(
         prior = priors.pop()
         if begin == end:
             continue
-        whole = _look(order[first:last], codes, counts, ends)
+        whole = _look(training, order[first:last], ends)
         total, chosen = whole.sum(), -1
-        here = (whole + strength * prior) / (total + strength)
-        if total >= 2 * least and _plogp(whole) < -1e-6:
+        here = (whole + growing.strength * prior) / (total + growing.strength)
+        if total >= 2 * growing.least and _plogp(whole) < -1e-6:
             number = _propose(ends, splits)
-            chosen = _choose(order[first:last], codes, counts, ordered, splits[:number], whole, least)
+            chosen = _choose(training, order[first:last], splits[:number], whole, growing.least)
         if chosen < 0:
             for i in range(begin, end):
                 found[asked[i]] += here
             continue
         axis, cut, mix = splits[chosen]
-        middle = _part(order, first, last, codes[:, axis], cut, mix, ordered[axis])
-        between = _part(asked, begin, end, points[:, axis], cut, mix, ordered[axis])
+        ordered = training.ordered[axis]
+        middle = _part(order, first, last, codes[:, axis], cut, mix, ordered)
+        between = _part(asked, begin, end, points[:, axis], cut, mix, ordered)
         stack.append((first, middle, begin, between))
         priors.append(here)
         stack.append((middle, last, between, end))
@@ -185,18 +188,10 @@ def _grow(
 
 
 @compiled
-def _ask(
-    codes: NDArray[np.int64],
-    counts: NDArray[np.float64],
-    points: NDArray[np.int64],
-    ordered: NDArray[np.bool_],
-    growing: tuple[int, int, int],
-    limits: tuple[float, float],
-) -> NDArray[np.float64]:
+def _ask(training: ExampleArrays, points: NDArray[np.int64], growing: Growing, seed: int) -> Floats:
     """The mean distribution over all trees."""
-    trees, tries, seed = growing
     np.random.seed(seed)
-    found = np.zeros((len(points), counts.shape[1]))
-    for _ in range(trees):
-        _grow(codes, counts, points, ordered, tries, limits, found)
-    return found / trees
+    found = np.zeros((len(points), training.counts.shape[1]))
+    for _ in range(growing.trees):
+        _grow(training, points, growing, found)
+    return found / growing.trees

@@ -116,9 +116,9 @@ def _naming(named: NDArray[np.int64], often: Floats) -> Floats:
     """How often each rank is right, with one named in each step; what others had beyond it goes to those below."""
     row, least = np.arange(len(often)), 1 / often.shape[1] + AHEAD  # above chance, so that there is room for the others
     sure = np.maximum(often[row, named], least)[:, None]
-    others = often.copy()
-    others[row, named] = 0
-    others = np.minimum(shares(others) * (1 - sure), sure - AHEAD)
+    rest = often.copy()
+    rest[row, named] = 0
+    others: Floats = np.minimum(shares(rest) * (1 - sure), sure - AHEAD)
     room = sure - AHEAD - others
     room[row, named] = 0
     others += shares(room) * np.maximum(1 - sure - others.sum(axis=1, keepdims=True), 0)

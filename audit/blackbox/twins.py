@@ -130,7 +130,7 @@ def _every_row(_: int = 0) -> Iterator[None]:
     """All rows of a person are kept."""
     from sfumato.data import engine
 
-    with patch.object(engine, "keep_rows_of_people", lambda codes, kept, *_: (codes, kept)):
+    with patch.object(engine, "keep_rows_of_people", lambda codes, kept, *_, **__: (codes, kept)):
         yield
 
 

@@ -36,7 +36,7 @@ def even(beliefs: Floats) -> Floats:
 def test_powers(right: float, power: float) -> None:
     """Told 4 to 1: odds of 4^T are the truth at power T, of which none is negative or above two."""
     told, expected = np.array([[0.8, 0.2], [0.2, 0.8]]), np.full((2, 2), 0.5)
-    found = of((right * 1e4, (1 - right) * 1e4), ((1 - right) * 1e4, right * 1e4)).follow(told, expected)
+    found = of((right * 1e4, (1 - right) * 1e4), ((1 - right) * 1e4, right * 1e4)).follow(expected, told)
     assert found[:, 0] == pytest.approx([4**power / (4**power + 1), 1 / (4**power + 1)], abs=0.01)
     assert (found is expected) == (power == 0)
 
@@ -45,7 +45,7 @@ def test_what_was_expected_is_the_other_end_of_the_power() -> None:
     """Expected 3 to 2 and told 4 to 1: at half of the power the odds are √6, and everywhere at once."""
     told, expected = np.tile([0.8, 0.2], (3, 1)), np.tile([0.6, 0.4], (3, 1))
     right = np.sqrt(6) / (np.sqrt(6) + 1)
-    found = of((0.0, 0.0), (right * 1e4, (1 - right) * 1e4), (0.0, 0.0)).follow(told, expected)
+    found = of((0.0, 0.0), (right * 1e4, (1 - right) * 1e4), (0.0, 0.0)).follow(expected, told)
     assert found[:, 0] == pytest.approx(np.full(3, right), abs=0.01)
 
 
@@ -54,8 +54,8 @@ def test_what_explains_people_hardly_better_is_not_followed() -> None:
     told, expected = np.array([[0.8, 0.2]]), np.array([[0.5, 0.5]])
     each = np.log(2) + 0.8 * np.log(0.8) + 0.2 * np.log(0.2)
     few, enough = int(CLEARLY / each), int(CLEARLY / each) + 1
-    assert of((0.8 * few, 0.2 * few)).follow(told, expected) is expected
-    assert of((0.8 * enough, 0.2 * enough)).follow(told, expected) == pytest.approx(told, abs=0.01)
+    assert of((0.8 * few, 0.2 * few)).follow(expected, told) is expected
+    assert of((0.8 * enough, 0.2 * enough)).follow(expected, told) == pytest.approx(told, abs=0.01)
 
 
 def test_noise_is_not_followed() -> None:
@@ -63,7 +63,7 @@ def test_noise_is_not_followed() -> None:
     draw = np.random.default_rng(1)
     told, expected = draw.dirichlet(np.ones(4), 500), np.full((500, 4), 0.25)
     people = Experience(people=draw.multinomial(20, expected).astype(np.float64))
-    assert people.follow(told, expected) is expected
+    assert people.follow(expected, told) is expected
     assert likelihood(people, told) < likelihood(people, expected) - 1_000
 
 
@@ -176,7 +176,7 @@ def cases(draw: st.DrawFn) -> tuple[Experience, Floats, Floats]:
 def test_following_explains_people_no_worse(case: tuple[Experience, Floats, Floats]) -> None:
     """Than expecting and, but for what is not clear, than believing all; the power is found up to a little."""
     people, told, expected = case
-    found = people.follow(told, expected)
+    found = people.follow(expected, told)
     assert found.sum(axis=1) == pytest.approx(np.ones(len(found)))
     assert likelihood(people, found) >= likelihood(people, expected) - 1e-9
     little = 0.01 * people.people.sum()

@@ -65,19 +65,23 @@ class Setting:
         return np.tile(self.prior, (len(self.points), 1))
 
     @cached_property
-    def reader(self) -> Reader:
-        """Who looks people up. Values that stand beside real people are taken at their word: people show how far."""
-        release = replace(self.release, deviation=None) if self.release.exact_people else self.release
-        return Reader.of(release, self.points, self.people)
+    def readers(self) -> tuple[Reader, ...]:
+        """Who looks people up: one takes the release at its word, one allows for its noise; people show who is right.
+
+        Values that stand beside real people have no noise that anybody would have to allow for.
+        """
+        careful = Reader.of(self.release, self.points, self.people)
+        literal = replace(careful, release=replace(self.release, deviation=None))
+        return (literal,) if self.release.deviation is None or self.release.exact_people else (literal, careful)
 
     @property
-    def careful(self) -> Release:
-        """The release with noisy counts replaced by what they leave to believe."""
-        if self.release.deviation is None or self.release.layout == "rows":
-            return self.release
-        _, believed = self.reader.believed(self.everybody)
+    def readings(self) -> list[Release]:
+        """The release at its word and, where counts are noisy, with what they leave to believe in their place."""
+        if len(self.readers) == 1 or self.release.layout == "rows":
+            return [self.release]
+        _, believed = self.readers[-1].believed(self.everybody)
         weight = np.maximum(self.release.histograms, 0).sum(axis=1, keepdims=True)
-        return replace(self.release, histograms=believed * weight, deviation=None)
+        return [self.release, replace(self.release, histograms=believed * weight, deviation=None)]
 
     @cached_property
     def noise(self) -> bool:
@@ -86,7 +90,7 @@ class Setting:
 
     def look_up(self, expected: Floats) -> Floats:
         """What to believe of everybody who is looked up and of whom something was expected."""
-        return self.shown.follow(self.reader.read(expected), expected)
+        return self.shown.follow(expected, *(reader.read(expected) for reader in self.readers))
 
     def looked_up(self) -> Floats:
         """The same for somebody who knows what is true of everybody and nothing else."""
@@ -106,8 +110,10 @@ def all_beliefs(setting: Setting) -> dict[str, Floats]:
     if has_buckets(release):
         found["definetti"] = shown.sure(definetti_beliefs(release, setting.points))
     elif not setting.noise:
-        models = models_of(setting.careful, setting.points).items()
-        found |= {name: shown.sure(setting.look_up(shown.follow(beliefs, everybody))) for name, beliefs in models}
+        readings = [models_of(reading, setting.points) for reading in setting.readings]
+        for name in readings[0]:
+            model = shown.follow(everybody, *(models[name] for models in readings if name in models))
+            found[name] = shown.sure(setting.look_up(model))
     return found
 
 

@@ -6,7 +6,7 @@ quasi-identifiers are known to the reader, and so is how noisy the release is; n
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,17 +14,18 @@ from numpy.typing import NDArray
 from sfumato.measures.attacks.naive_bayes import axis_margin
 from sfumato.privacy.distances import shares
 from sfumato.release import Release
+from sfumato.streams import stream
 
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-SPREADS = np.concatenate([[0.0], np.geomspace(1e-5, 1.0, 41)])
-"""How far groups may differ from what is expected of them: squared distances of distributions that are tried."""
-CLEARLY = 3.0
-"""Groups differ if that explains them better by this much log likelihood; a signal is one beyond this many errors."""
-RANGES = 16
-"""Of an axis, with about as many rows each."""
+CLEARLY = 6.0
+"""A signal is one beyond this many standard deviations of noise alone."""
+MADE_UP = 3
+"""How many releases of noise alone tell how much of it is usual."""
+RANGES = (2, 4, 16)
+"""Into how many ranges with about as many rows an axis is cut: few show what noise would hide in many."""
 TINY = 1e-12
 
 
@@ -85,10 +86,9 @@ def believe(release: Release, centre: Floats, people: Floats) -> Floats:
     """The distribution of each group for somebody who expects `centre` of its people: (groups, values).
 
     Without noise it is the published one. Where values were randomized, Bayes' rule gives it. Where counts are noisy,
-    the squared distance D of the published distribution from the expected one is made of noise, ν, and of how far
-    groups differ from what is expected, t, the same for all: that which explains all groups best, if each D / (t + ν)
-    is a χ² over its degrees of freedom. Then t / (t + ν) of the distance is believed. More rows than there are people
-    are noise themselves, and do not make ν smaller.
+    the squared distance D of the published distribution from the expected one is partly noise, ν, and 1 − ν/D of it is
+    believed, where that is above zero (the positive-part James–Stein estimate). More rows than there are people are
+    noise themselves, and do not make ν smaller.
     """
     if release.channel is not None:
         return shares(release.channel.update(centre, shares(np.maximum(release.histograms, 0))))
@@ -96,16 +96,10 @@ def believe(release: Release, centre: Floats, people: Floats) -> Floats:
         return release.distributions
     weight = np.minimum(np.maximum(release.histograms, 0).sum(axis=1), people)
     away = release.distributions - centre
-    freedom = max(centre.shape[1] - 1, 1)
-    counts = _noisy_counts(release)
     with np.errstate(divide="ignore", invalid="ignore"):
-        noise = np.where(weight > 0, counts * (release.deviation / weight) ** 2, np.inf)
-    told = (noise < freedom) & (centre.sum(axis=1) > 0)
-    distance, noise = (away[told] ** 2).sum(axis=1), noise[told]
-    followed = np.zeros(len(told))
-    if _spread(distance, noise * (centre.shape[1] / counts[told]), freedom):
-        spread = _spread(distance, noise, freedom)
-        followed[told] = spread / (spread + noise)
+        noise = _noisy_counts(release) * (release.deviation / weight) ** 2
+        followed = 1 - noise / (away**2).sum(axis=1)
+    followed = np.where(np.isfinite(followed), np.maximum(followed, 0), 0)
     return np.asarray(centre + followed[:, None] * away)
 
 
@@ -116,42 +110,73 @@ def _noisy_counts(release: Release) -> NDArray[np.int64]:
     return np.asarray(np.count_nonzero(release.histograms, axis=1)) + 1
 
 
-def _spread(distance: Floats, noise: Floats, freedom: int) -> float:
-    """The t of greatest likelihood Σ −f/2 (ln(t + ν) + D/(t + ν)), or zero if that is hardly less likely."""
-    if not len(distance):
-        return 0.0
-    total = SPREADS[:, None] + np.maximum(noise, TINY)
-    likelihood = -freedom / 2 * (np.log(total) + distance / total).sum(axis=1)
-    best = int(likelihood.argmax())
-    return float(SPREADS[best]) if likelihood[best] > likelihood[0] + CLEARLY else 0.0
-
-
 def nothing_but_noise(release: Release) -> bool:
-    """Whether chance alone explains how each quasi-identifier and the secret go together in generated rows."""
-    if release.deviation is None or release.layout != "rows":
+    """Whether chance alone explains how each quasi-identifier and the secret go together in a noisy release."""
+    if release.deviation is None:
         return False
-    return not any(_goes_with_secret(release, position) for position in range(len(release.schema.quasi)))
+    made_up = _of_noise_alone(release) if release.layout == "counts" else []
+    return not any(_goes_with_secret(release, made_up, position) for position in range(len(release.schema.quasi)))
 
 
-def _goes_with_secret(release: Release, position: int) -> bool:
-    """Whether rows by value differ between ranges of one axis by more than chance.
+def _of_noise_alone(release: Release) -> list[Release]:
+    """Releases whose groups all have the overall distribution but for the stated noise, made into counts alike."""
+    from sfumato.estimation.consistency import histograms_with_totals
 
-    They are compared with those expected if nothing went together, e. Chance moves them by √e in drawing, and by what
-    is stated of noise: Σ (rows − e)² / (e + 1 + stated²) has to exceed its degrees of freedom by more than CLEARLY of
-    its standard deviations.
+    totals = np.maximum(release.histograms, 0).sum(axis=1)
+    expected, random = totals[:, None] * shares(np.maximum(release.overall, 0)), stream("noise alone", 1)
+    scale = np.asarray(release.deviation)[:, None] / math.sqrt(2)
+    noisy = (expected + random.laplace(size=expected.shape) * scale for _ in range(MADE_UP))
+    return [replace(release, histograms=histograms_with_totals(each, totals)) for each in noisy]
+
+
+def _goes_with_secret(release: Release, made_up: list[Release], position: int) -> bool:
+    """Whether rows by value differ between some ranges of one axis by more than chance.
+
+    Their distance from what is expected if nothing went together has to exceed its f degrees of freedom, which is what
+    noise comes to that is published as it is, and that of noise alone which was made into counts without negative ones:
+    that by more than CLEARLY of its standard deviations, √(5/f) of it for Laplace noise.
     """
     axis = release.schema.quasi[position]
-    margin = axis_margin(release, position, np.arange(-1 if axis.nullable else 0, axis.size, dtype=np.int32))
+    codes = np.arange(-1 if axis.nullable else 0, axis.size, dtype=np.int32)
+    noise = _noise_of_margin(release, position, codes)
+    margin, *by_chance = (axis_margin(each, position, codes) for each in (release, *made_up))
+    for ranges in RANGES:
+        distance, freedom = _distance(margin, noise, ranges)
+        usual = float(np.mean([_distance(each, noise, ranges)[0] for each in by_chance])) if by_chance else freedom
+        if distance > max(freedom, usual * (1 + CLEARLY * math.sqrt(5 / max(freedom, 1)))):
+            return True
+    return False
+
+
+def _distance(margin: Floats, noise: Floats, ranges: int) -> tuple[float, int]:
+    """How far rows by value are from being the same in so many ranges with about as many rows; degrees of freedom.
+
+    With e rows expected, chance moves them by √e in drawing, and by their noise of variance ν:
+    Σ (rows − e)² / (e + 1 + ν).
+    """
     rows = margin.sum(axis=1)
     if not rows.any():
-        return False
-    _, part = np.unique(((np.cumsum(rows) - rows) * RANGES / rows.sum()).astype(np.int64), return_inverse=True)
-    counts = np.zeros((part.max() + 1, margin.shape[1]))
+        return 0.0, 0
+    _, part = np.unique(((np.cumsum(rows) - rows) * ranges / rows.sum()).astype(np.int64), return_inverse=True)
+    counts, variance = np.zeros((part.max() + 1, margin.shape[1])), np.bincount(part, noise)
     np.add.at(counts, part, margin)
     expected = counts.sum(axis=1, keepdims=True) * shares(counts.sum(axis=0))
-    distance = ((counts - expected) ** 2 / (expected + 1 + (stated_noise(release) or 0.0) ** 2)).sum()
-    freedom = (len(counts) - 1) * (np.count_nonzero(counts.any(axis=0)) - 1)
-    return bool(distance > freedom + CLEARLY * math.sqrt(2 * freedom))
+    distance = ((counts - expected) ** 2 / (expected + 1 + variance[:, None])).sum()
+    return float(distance), (len(counts) - 1) * (np.count_nonzero(counts.any(axis=0)) - 1)
+
+
+def _noise_of_margin(release: Release, position: int, codes: Codes) -> Floats:
+    """At most the variance of the noise in the rows at each code with one value: (codes,).
+
+    A part p of the rows of a box has p² of the variance of its noise; with p in its place, those of codes add up to at
+    least those of ranges. Of generated rows only ε tells: that is the noise of as many counts as there are ranges.
+    """
+    if release.layout != "counts" or release.deviation is None:
+        return np.full(len(codes), (stated_noise(release) or 0.0) ** 2 * max(RANGES) / len(codes))
+    values = release.histograms.shape[1]
+    variances = values * np.square(release.deviation)[release.group_of]
+    as_rows = replace(release, weights=variances, histograms=np.ones_like(release.histograms))
+    return np.asarray(axis_margin(as_rows, position, codes)[:, 0])
 
 
 def stated_noise(release: Release) -> float | None:

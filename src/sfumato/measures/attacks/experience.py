@@ -7,6 +7,7 @@ one number, and how often one is right about hundreds of people at a time.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from sfumato.privacy.distances import Floats, shares
 NOTHING = 1e-12
 MAX_POWER = 2.0
 PRECISION = 0.03
-CLEARLY = 3.0
+CLEARLY = 5.0
 """By how much log likelihood something must explain people better to be followed."""
 OFTENER = 2.0
 """By how many standard deviations a value must be oftener right to be named before a likelier one."""
@@ -30,18 +31,30 @@ SAME = 9
 """Beliefs that agree up to so many digits are equally sure."""
 
 
+class Tempered(NamedTuple):
+    """What is believed when something told is followed part of the way, and the log likelihood that it gains."""
+
+    beliefs: Floats
+    gain: float
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Experience:
     """People by point and value, (points, values), who show how right beliefs about their points are."""
 
     people: Floats
 
-    def follow(self, told: Floats, expected: Floats) -> Floats:
-        """What to believe who expected something and is told something else: expected^(1 − T) · told^T.
+    def follow(self, expected: Floats, *told: Floats) -> Floats:
+        """What to believe who expected something and is told something else, in one way or another.
 
-        T is what makes people's values likeliest, from nothing of what is told to more than all of it; nothing, if
-        that makes them hardly likelier.
+        That is expected^(1 − T) · told^T, with the way and the T that make people's values likeliest, from nothing of
+        what is told to more than all of it; nothing, if that makes them hardly likelier.
         """
+        best = max((self._temper(expected, each) for each in told), key=lambda found: found.gain, default=None)
+        return best.beliefs if best and best.gain > CLEARLY else expected
+
+    def _temper(self, expected: Floats, told: Floats) -> Tempered:
+        """What is believed with the best T, and the log likelihood that it gains."""
         from scipy.optimize import minimize_scalar
 
         before = np.log(np.maximum(expected.T, NOTHING))
@@ -61,7 +74,7 @@ class Experience:
 
         limits, near = (0, MAX_POWER), {"xatol": PRECISION}
         power = float(minimize_scalar(lambda power: -gain(power), bounds=limits, options=near).x)
-        return shares(tempered(power)[0].T) if gain(power) > gain(0.0) + CLEARLY else expected
+        return Tempered(shares(tempered(power)[0].T), gain(power) - gain(0.0))
 
     def sure(self, beliefs: Floats) -> Floats:
         """Beliefs that are as often right as they say.

@@ -71,7 +71,7 @@ def _make(table: Table) -> Panel:
         point_of=np.concatenate(point_of),
         people=np.concatenate(people),
         control=_agreeing(
-            judges.sure(judges.follow(np.concatenate(learned), expected)), judges.people.sum(axis=1), prior
+            judges.sure(judges.follow(expected, np.concatenate(learned))), judges.people.sum(axis=1), prior
         ),
         prior=prior,
         secret=table.schema.sensitive.secret,

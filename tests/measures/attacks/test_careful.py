@@ -5,12 +5,16 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
+import polars as pl
 import pytest
 
 import sfumato as sf
 from sfumato.measures.attacks.adversaries import Setting, all_beliefs
+from sfumato.measures.attacks.belief import BeliefShift
 from sfumato.measures.attacks.careful import Reader, believe, nothing_but_noise, stated_noise
+from sfumato.measures.attacks.disclosure import disclosure
 from sfumato.measures.attacks.experience import Experience
+from sfumato.measures.attacks.naive_bayes import NaiveBayes
 from sfumato.mechanisms.noise import SimulatedSource
 from sfumato.privacy.distances import jensen_shannon, shares
 from sfumato.samples.town import SCHEMA_PATH
@@ -67,14 +71,12 @@ def test_what_is_believed_of_a_class_adds_up_to_what_it_publishes(town: sf.Table
 
 @pytest.mark.parametrize("method", LOUD, ids=lambda method: method.name)
 def test_noise_alone_moves_nobodys_beliefs(town: sf.Table, method: sf.PrivTree) -> None:
-    """Neither what anybody believes nor, but for generated rows, what is read before people show how far it is true."""
+    """Values that were randomized one by one are noise by themselves, and known to be."""
     release, prior = method.publish(town, SimulatedSource(2)), shares(town.overall)
     setting = setting_of(town, release)
     for beliefs in all_beliefs(setting).values():
         assert jensen_shannon(beliefs, prior).max() < 0.01
-    assert setting.noise == (method.name == "privbayes")
-    if not setting.noise:
-        assert jensen_shannon(setting.reader.read(setting.everybody), prior).max() < 0.01
+    assert setting.noise == (method.name != "local")
 
 
 def test_taking_noise_for_counts_is_noticed(town: sf.Table) -> None:
@@ -103,16 +105,44 @@ def test_rows_that_nobody_is_behind_make_noise_no_smaller(town: sf.Table) -> Non
     deviation = np.full(len(people), 15.0)
     many = dataclasses.replace(exact, histograms=10 * exact.histograms, layout="counts", deviation=deviation)
     careful, careless = (believe(many, centre, number) for number in (people, 10 * people))
-    assert careful == pytest.approx(centre)
+    assert np.abs(careful - centre).max() < 0.05
     assert np.abs(careless - centre).max() > 0.1
 
 
-def test_generated_rows_are_noise_until_they_tell_something(town: sf.Table) -> None:
-    """And only these: classes are not noisy, and noisy counts say themselves how far they are to be believed."""
-    releases = [sf.PrivBayes(epsilon=epsilon).publish(town, SimulatedSource(1)) for epsilon in (0.001, 0.01, 30.0)]
+@pytest.mark.parametrize("kind", [sf.PrivBayes, sf.PrivTree, sf.DPCube])
+def test_releases_are_noise_until_they_tell_something(town: sf.Table, kind: type[sf.PrivBayes]) -> None:
+    """Classes never are."""
+    releases = [kind(epsilon=epsilon).publish(town, SimulatedSource(1)) for epsilon in (0.001, 0.01, 30.0)]
     assert [nothing_but_noise(release) for release in releases] == [True, True, False]
-    loud = sf.PrivTree(epsilon=0.001).publish(town, SimulatedSource(1))
-    assert not any(nothing_but_noise(release) for release in (loud, sf.Mondrian(k=5).publish(town)))
+    assert not nothing_but_noise(sf.Mondrian(k=5).publish(town))
+
+
+@pytest.fixture(scope="module")
+def told_by_age() -> sf.Table:
+    """5,000 people of whom nine in ten have the value, of 20, that goes with their age."""
+    draw = np.random.default_rng(11)
+    age = draw.integers(0, 100, 5_000)
+    value = np.where(draw.random(5_000) < 0.9, age // 5, draw.integers(0, 20, 5_000))
+    frame = pl.DataFrame({"age": age, "town": draw.choice(list("abcdef"), 5_000), "ill": value.astype(str)})
+    columns = {
+        "age": {"role": "quasi", "kind": "numeric", "min": 0, "max": 99},
+        "town": {"role": "quasi", "kind": "categorical", "values": list("abcdef")},
+        "ill": {"role": "sensitive", "kind": "categorical", "values": [str(value) for value in range(20)]},
+    }
+    return sf.read(frame, {"name": "told by age", "columns": columns})
+
+
+@pytest.mark.parametrize("kind", [sf.KDTree, sf.HybridTree, sf.RPS, sf.PrivTree])
+def test_what_consistent_counts_tell_is_not_taken_for_noise(told_by_age: sf.Table, kind: type[sf.KDTree]) -> None:
+    """As it was found: nothing was disclosed by releases of which a naive Bayes model is right about 65 in 100 people.
+
+    Counts without negative ones have less noise than is stated, and were all taken for noise.
+    """
+    for seed in range(4):
+        release = kind(epsilon=1).publish(told_by_age, SimulatedSource(seed))
+        assert NaiveBayes().run(told_by_age, release)["breach"] > 8
+        assert disclosure(told_by_age, release).value > 0.6
+        assert BeliefShift().run(told_by_age, release)["p_loss"] > 0.2
 
 
 def test_rows_whose_values_went_to_other_people_are_noise(town: sf.Table) -> None:

@@ -838,3 +838,39 @@ def test_flows_in_an_order_of_their_own(run: Run, flows: Path) -> None:
     (flows / "flows.csv").write_text("".join([rows[0], *rows[:0:-1]]))
     told = run("verify", "flows")
     assert (told.code, "the rows of flows.csv are not in the order of their labels" in told.out) == (1, True)
+
+
+MARGINS = "column,value,share\nsex,Female,0.5\nsex,Male,0.5\n"
+
+
+def add_margins(folder: Path) -> None:
+    (folder / "margins.csv").write_text(MARGINS, encoding="utf-8")
+    describe(folder, lambda spec: spec["files"].update({"margins": "margins.csv"}))
+
+
+@pytest.mark.parametrize("method", ["mondrian", "by hand"])
+def test_exact_margins_beside_classes(method: str, run: Run, publish: Run, people: Path) -> None:
+    """As it was found: a claim about classes held beside the exact count of every value, down to single people."""
+    publish("r", *K_ANONYMITY)
+    add_margins(people / "r")
+    if method == "by hand":
+        describe(people / "r", lambda spec: spec.update({"method": method, "parameters": {}}))
+    told = run("verify", "r")
+    assert (told.code, "margins" in told.err) == (2, True)
+
+
+@pytest.mark.parametrize("options", [(*NOISE, "--spread", "even"), ("--method", "privtree", "--epsilon", "2")])
+def test_margins_of_a_method_that_counts_none(options: tuple[str, ...], run: Run, publish: Run, people: Path) -> None:
+    publish("r", *options)
+    assert run("verify", "r").code == 3
+    add_margins(people / "r")
+    told = run("verify", "r")
+    assert told.code == 1
+    assert "counts no columns by themselves" in " ".join(told.out.split())
+
+
+def test_more_classes_than_the_height_allows(run: Run, publish: Run, people: Path) -> None:
+    publish("r", *K_ANONYMITY)
+    describe(people / "r", lambda spec: spec["parameters"].update({"height": 1}))
+    told = run("verify", "r")
+    assert (told.code, "makes at most 2" in " ".join(told.out.split())) == (1, True)

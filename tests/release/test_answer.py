@@ -158,7 +158,14 @@ def test_values_of_buckets_bound_the_count_from_both_sides() -> None:
 
 @pytest.mark.parametrize(
     ("number", "low", "high", "rounded"),
-    [(86.94, 80, 90, 87), (1_684.2, 1_500, 1_900, 1_680), (1_684.2, 0, 27_000, 2_000), (0.4, 0, 1, 0), (9.7, 0, 9, 9)],
+    [
+        (86.94, 80, 90, 87),
+        (1_684.2, 1_500, 1_900, 1_680),
+        (1_684.2, 0, 27_000, 2_000),
+        (35.1, 0, 2_000, 40),
+        (0.4, 0, 1, 0),
+        (9.7, 0, 9, 9),
+    ],
 )
 def test_digits_below_the_uncertainty_are_not_shown(number: float, low: float, high: float, rounded: float) -> None:
     assert round_by(number, low, high) == rounded

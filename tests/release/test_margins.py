@@ -184,6 +184,8 @@ def test_a_column_without_lines_is_even() -> None:
         ("c,b,0.2\nc,c,0.15", "c,c,0.15\nc,b,0.2", "do not part its values"),
         ("c,e,0.05", "c,e,0", "is zero"),
         ("c,e,0.05", "c,e,-1", "not a number of at least 0"),
+        ("c,e,0.05", "c,e,0.5", "add up to 1.45; expected 1"),
+        ("c,e,0.05", "c,e,1e308", "add up to 1e.308; expected 1"),
         ("c,e,0.05", "c,f,0.05", "'f'"),
         ("c,e,0.05", "d,e,0.05", "'d' is not a quasi-identifier"),
         ("c,e,0.05", "s,no,0.05", "'s' is not a quasi-identifier"),

@@ -17,7 +17,7 @@ from sfumato.privacy.ledger import NOTHING, Entry, Ledger, format_loss
 from sfumato.privacy.ledger_file import LedgerFile
 from sfumato.privacy.loss import Approximate, Pure, exact, spell
 from sfumato.privacy.population import population_name
-from sfumato.publish.drawn import other_noise, too_little_noise
+from sfumato.publish.drawn import other_margins, other_noise, too_little_noise, too_many_boxes
 from sfumato.publish.flows import METHOD as FLOWS
 from sfumato.publish.pilots import HIDING, PILOT, cost_of, pilots_behind
 from sfumato.publish.publication import BEFOREHAND, LOOKED
@@ -94,7 +94,13 @@ def contradicts_parameters(release: Release | FlowRelease, *, old: bool = False)
     if isinstance(release, FlowRelease):
         return _differences(release.provenance.method, kept, claim)
     method = _method(release)
-    return [*_differences(method.label, kept, claim), *too_little_noise(release, method), *other_noise(release, method)]
+    return [
+        *_differences(method.label, kept, claim),
+        *too_little_noise(release, method),
+        *other_noise(release, method),
+        *other_margins(release, method),
+        *too_many_boxes(release, method),
+    ]
 
 
 def contradicts_number(release: Release | FlowRelease) -> list[str]:

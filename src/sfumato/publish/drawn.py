@@ -2,10 +2,15 @@
 
 import math
 
+import numpy as np
+
 from sfumato.mechanisms.budget import WHOLE, Budget
 from sfumato.mechanisms.noise import SystemSource
 from sfumato.methods.base import DPMethod, Method
+from sfumato.methods.partition.mondrian import Mondrian
 from sfumato.methods.randomize.local_noise import LocalNoise
+from sfumato.methods.trees.margins import steps_of_margin
+from sfumato.methods.trees.spatial_tree import SpatialTree
 from sfumato.release import Release
 
 WRITTEN = 1e-5
@@ -34,3 +39,27 @@ def other_noise(release: Release, method: Method) -> list[str]:
         return []
     drawn, said = method.channel(release.schema.sensitive).spec(), release.channel.spec()
     return [] if drawn == said else [f"{method.label} draws by {drawn}, the release says by {said}"]
+
+
+def other_margins(release: Release, method: Method) -> list[str]:
+    """Margins of columns that the method does not count, or not in the steps that follow from the schema."""
+    if release.spreads is None:
+        return []
+    if not isinstance(method, SpatialTree) or method.spread != "margins":
+        return [f"it tells how rows lie along columns, and {method.label} counts no columns by themselves"]
+    told = zip(release.schema.quasi, release.spreads, strict=True)
+    starts = {axis: spread.cuts[spread.cuts < axis.positions] for axis, spread in told}
+    return [
+        f"the margin of {axis.name!r} is told in other steps than {method.label} counts"
+        for axis, own in starts.items()
+        if len(own) > 1 and not np.array_equal(own, steps_of_margin(axis))
+    ]
+
+
+def too_many_boxes(release: Release, method: Method) -> list[str]:
+    """More boxes than so many levels of cuts make."""
+    height = method.height if isinstance(method, SpatialTree | Mondrian) and release.layout != "buckets" else None
+    of_rows = release.layout == "rows" and release.claim.noise
+    if height is None or of_rows or len(release.boxes) <= 2**height:
+        return []
+    return [f"it has {len(release.boxes):,} boxes, and {method.label} makes at most {2**height:,}"]

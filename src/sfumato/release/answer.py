@@ -53,9 +53,12 @@ class Answer:
 
 
 def round_by(number: float, low: float, high: float) -> float:
-    """A count inside its bounds, rounded to the power of ten, at least 1, that is at most a tenth of their distance."""
-    tenth = (high - low) / 10
-    unit = 10 ** math.floor(math.log10(tenth)) if tenth >= 1 else 1
+    """A count inside its bounds, rounded to the power of ten, at least 1, that is at most a tenth of their distance.
+
+    Its first digit stays, however far the bounds are apart.
+    """
+    finest = min((high - low) / 10, number)
+    unit = 10 ** math.floor(math.log10(finest)) if finest >= 1 else 1
     return float(min(max(round(number / unit) * unit, math.ceil(low - ROUNDING)), max(math.floor(high + ROUNDING), 0)))
 
 

@@ -72,6 +72,8 @@ def read_columns(path: Path, columns: Sequence[str], *, empty: bool = False) -> 
 
 def read_numbers(raw: pl.Series, path: Path, *, whole: bool = True) -> NDArray[Any]:
     """A column of whole numbers of at least 1 or, where they need not be `whole`, of numbers of at least 0."""
+    if raw.dtype.is_nested():
+        raise ReleaseError(f"{path}: the column {raw.name!r} holds lists, not numbers")
     numbers = raw.cast(pl.String).str.strip_chars().cast(pl.Int64 if whole else pl.Float64, strict=False)
     wrong = (~(numbers.is_finite() & (numbers >= int(whole)))).fill_null(True)
     if wrong.any():

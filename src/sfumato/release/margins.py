@@ -23,6 +23,8 @@ MARGINS = "margins"
 COLUMN, VALUE, SHARE = "column", "value", "share"
 DIGITS = 6
 """Significant ones of a share."""
+ROUNDING = 1e-4
+"""How far shares with so many digits may be from adding up to one."""
 
 
 def round_shares(shares: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -69,6 +71,8 @@ def _read_spread(path: Path, axis: Axis, values: pl.Series, shares: NDArray[np.f
         raise ReleaseError(f"{path}: the lines of {axis.name!r} do not part its values, from the first to the last")
     if (shares == 0).any():
         raise ReleaseError(f"{path}: a share of {axis.name!r} is zero; expected a number above 0")
+    if abs(shares.sum() - 1) > ROUNDING:
+        raise ReleaseError(f"{path}: the shares of {axis.name!r} add up to {shares.sum():.6g}; expected 1")
     return spread_of_steps(starts, shares, axis.size)
 
 

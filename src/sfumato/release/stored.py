@@ -96,7 +96,7 @@ class StoredTable:
             layout=layout,
             files={
                 table: folder / word(envelope.files, table, "files")
-                for table in (*TABLES[layout], *({MARGINS} & set(envelope.files)))
+                for table in (*TABLES[layout], *(_told_beside(layout, envelope) & set(envelope.files)))
             },
             columns={column: word(columns, column, "columns") for column in COLUMNS[layout]},
             channel=channel,
@@ -206,6 +206,11 @@ class StoredTable:
         positions = self.schema.sensitive.positions
         counts = np.bincount(group_of * positions + value, rows, groups * positions)
         return counts.astype(np.float64).reshape(groups, positions)
+
+
+def _told_beside(layout: Layout, envelope: Envelope) -> set[str]:
+    """What may be told beside the tables: how rows lie along axes, where noise covers that too."""
+    return set() if layout == "buckets" or envelope.claim.verifiable else {MARGINS}
 
 
 def _parse_schema(spec: dict[str, Any]) -> Schema:

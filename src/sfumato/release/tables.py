@@ -139,7 +139,8 @@ def _counts_table(release: Content, count: str, noise: str) -> pl.DataFrame:
         raise ReleaseError("the noise left no counts above zero; there is nothing to publish at this epsilon")
     order = np.lexsort((value, number[box]))
     box, value = box[order], value[order]
-    deviation = None if release.deviation is None else release.deviation[release.group_of[box]]
+    deviation = release.deviation
+    deviation = None if deviation is None or not deviation.any() else deviation[release.group_of[box]]
     return pl.DataFrame(
         [
             *labels[number[box]],

@@ -162,7 +162,7 @@ def _distance(margin: Floats, noise: Floats, ranges: int) -> tuple[float, int]:
     np.add.at(counts, part, margin)
     expected = counts.sum(axis=1, keepdims=True) * shares(counts.sum(axis=0))
     distance = ((counts - expected) ** 2 / (expected + 1 + variance[:, None])).sum()
-    return float(distance), (len(counts) - 1) * (np.count_nonzero(counts.any(axis=0)) - 1)
+    return float(distance), (len(counts) - 1) * (int(np.count_nonzero(counts.any(axis=0))) - 1)
 
 
 def _noise_of_margin(release: Release, position: int, codes: Codes) -> Floats:

@@ -22,7 +22,7 @@ INTERVALS_AT_ONCE = 2_048
 
 
 def _judge_breach(value: float, references: References) -> tuple[Grade, str]:
-    return grade(value, 0.25, 1.0), (
+    return grade(value, 0.25, max(1.0, 0.75 * references.original["breach"])), (
         "Against naming the commonest value for everyone, the statistical adversary's hit rate changes by "
         f"{_signed(value)}; with the original table it would change by {_signed(references.original['breach'])}."
     )

@@ -53,7 +53,8 @@ def _scale_of_shift(references: References) -> list[Mark]:
 
 def _judge_guesses(value: float, references: References) -> tuple[Grade, str]:
     base = references.baseline_guess
-    return grade((value - base) / max(1 - base, 1e-9), 0.1, 0.35), (
+    most = references.original.get("guessed_right", 1.0) - base
+    return grade(value - base, most / 4, most * 3 / 4), (
         f"Naming the commonest value for everyone is right {base:.1%} of the time; looking people up in the release, "
         f"{value:.1%}."
     )

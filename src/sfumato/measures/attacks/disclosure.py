@@ -104,10 +104,11 @@ def _taken(expected: Floats, people: Counts, counted: float) -> Floats:
 
 
 def _judge(value: float, references: References) -> tuple[Grade, str]:
-    return grade(value, 0.2, 0.5), (
+    original = references.original.get("disclosure", 1.0)
+    return grade(value, original / 4, original * 3 / 4), (
         "Of the tenth of people about whom the release tells most, the best adversary is right about "
         f"{value:.0%} more than naming the commonest value for everyone ({references.baseline_guess:.1%} right); the "
-        f"original table: {references.original.get('disclosure', 1.0):.0%} more."
+        f"original table: {original:.0%} more."
     )
 
 

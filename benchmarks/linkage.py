@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import tempfile
 from pathlib import Path
@@ -78,9 +79,12 @@ def _beside_anonymeter(
 
 
 def _strength(what: str, ours: Risk | None, theirs: Risk | None) -> Result:
-    """Met if our difference reaches the interval of theirs."""
-    least, got = theirs.interval[0] if theirs else 0.0, ours.difference if ours else 0.0
-    return Result(what, f"at least {least:.3f}; Anonymeter {_shown(theirs)}", _shown(ours), got >= least)
+    """Met if our difference is not below theirs by more than what chance allows both together (95%)."""
+    least = theirs.difference if theirs else 0.0
+    chance = math.hypot(*(risk.difference - risk.interval[0] for risk in (ours, theirs) if risk))
+    got = ours.difference if ours else 0.0
+    asked = f"at least {least:.3f}, less {chance:.3f} for chance; Anonymeter {_shown(theirs)}"
+    return Result(what, asked, _shown(ours), got >= least - chance)
 
 
 def _shown(risk: Risk | None) -> str:

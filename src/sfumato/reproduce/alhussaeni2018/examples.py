@@ -1,5 +1,6 @@
 """The tables and worked examples of alhussaeni2018, and whether its algorithm keeps its promise."""
 
+import math
 from collections.abc import Iterator
 from functools import partial
 
@@ -12,7 +13,7 @@ from sfumato.reproduce.data import Data
 from sfumato.reproduce.experiment import Case, Experiment, Mode
 from sfumato.streams import stream
 
-EXACT = 1e12
+EXACT = math.inf
 """A price at which counts have no noise."""
 SEEDS = 5
 

@@ -51,8 +51,8 @@ def frontier_chart(document: FrontierDocument, privacy: str, utility: str) -> al
         *_notes(x, y),
     ]
     ringed = " The ring marks what is recommended." if any(row["recommended"] for row in rows) else ""
-    return style(
-        alt.LayerChart(layer=drawn, datasets=datasets).add_params(
+    chart = style(
+        alt.LayerChart(layer=drawn).add_params(
             alt.param(name="x_lower", value=lower["x"]), alt.param(name="y_lower", value=lower["y"])
         ),
         (WIDTH, HEIGHT),
@@ -62,6 +62,8 @@ def frontier_chart(document: FrontierDocument, privacy: str, utility: str) -> al
         legend=LEGEND,
         caution=PILOT if document.pilot else CAUTION,
     )
+    chart.datasets = datasets  # last, since every step above copies the whole chart
+    return chart
 
 
 def _position(channel: Any, field: str, axis: dict[str, Any]) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import uuid
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -118,6 +119,20 @@ def ledger_of_one_test(
     """What one test measures or charges, no other one knows of."""
     folder = tmp_path_factory.getbasetemp() / "ledgers"
     monkeypatch.setenv("SFUMATO_LEDGER", str(folder / uuid.uuid4().hex / "ledger.sqlite"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def commands_made_once() -> Iterator[None]:
+    """A process that runs one command makes it once; tests run hundreds, and making one can take longest of all."""
+    from sfumato.cli import app
+    from sfumato.methods import METHODS
+    from sfumato.privacy.requirements import REQUIREMENTS
+
+    make = cache(lambda name, *registered: program(name))
+    program = app.program
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(app, "program", lambda name=None: make(name, *METHODS.values(), *REQUIREMENTS.values()))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -98,8 +98,12 @@ def outputs(text: str) -> Iterator[tuple[str, str]]:
 
 @contextlib.contextmanager
 def tutorial_folder(folder: Path) -> Iterator[None]:
-    """An empty folder with a ledger of its own, which is where the commands run."""
-    with contextlib.chdir(folder), mock.patch.dict(os.environ, SFUMATO_LEDGER=str(folder / "ledger.sqlite")):
+    """An empty folder with a ledger of its own, where commands run in this process alone: others take long to start."""
+    with (
+        contextlib.chdir(folder),
+        mock.patch.dict(os.environ, SFUMATO_LEDGER=str(folder / "ledger.sqlite")),
+        mock.patch("os.cpu_count", return_value=1),
+    ):
         yield
 
 
@@ -110,11 +114,7 @@ def readme_folder(folder: Path) -> Iterator[None]:
     (folder / "sfumato-demo").mkdir()
     sf.residents(5_000).write_csv(folder / "sfumato-demo" / "town.csv")
     (folder / "sfumato-demo" / "town.toml").write_bytes(SCHEMA_PATH.read_bytes())
-    with (
-        tutorial_folder(folder),
-        mock.patch("sfumato.trials.frontier.default_methods", return_value=few),
-        mock.patch("os.cpu_count", return_value=1),
-    ):
+    with tutorial_folder(folder), mock.patch("sfumato.trials.frontier.default_methods", return_value=few):
         yield
 
 

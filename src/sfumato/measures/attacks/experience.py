@@ -73,8 +73,8 @@ class Experience:
             return power * fit - float(weight @ (greatest + np.log(found.sum(axis=0))))
 
         limits, near = (0, MAX_POWER), {"xatol": PRECISION}
-        power = float(minimize_scalar(lambda power: -gain(power), bounds=limits, options=near).x)
-        return Tempered(shares(tempered(power)[0].T), gain(power) - gain(0.0))
+        found = minimize_scalar(lambda power: -gain(power), bounds=limits, options=near)
+        return Tempered(shares(tempered(float(found.x))[0].T), -float(found.fun) - gain(0.0))
 
     def sure(self, beliefs: Floats) -> Floats:
         """Beliefs that are as often right as they say.

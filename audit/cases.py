@@ -16,7 +16,7 @@ from unittest.mock import patch
 import numpy as np
 
 from audit.neighbours import Pair, schema_of
-from sfumato.methods import MST, RPS, DiffMulti, HybridTree, KDTree, Marginals, PrivBayes, PrivTree, QuadTree
+from sfumato.methods import MST, RPS, DiffMulti, HybridTree, KDTree, Marginals, PrivBayes, PrivTree, QuadTree, Synthesis
 from sfumato.methods.trees.diffgen import DiffGen
 from sfumato.methods.trees.dpcube import DPCube
 from sfumato.methods.trees.privtree import Decisions
@@ -75,6 +75,7 @@ CASES = (
     Case(Marginals(epsilon=EPSILON), Pair(schema_of(x=17), ((0, 0),), (9, 1))),
     # The code of MST sees ρ alone; this δ makes ρ large enough to be seen in few runs.
     Case(MST(epsilon=EPSILON, delta=0.5), Pair(schema_of(x=2, y=2), ((0, 0, 0),) * 3, (1, 1, 1)), 8_000),
+    Case(Synthesis(epsilon=EPSILON), Pair(schema_of(x=2), ((0, 0),) * 3, (1, 1))),
 )
 
 TREE = {"low": ["a", "b"], "high": {"c": [], "top": ["d", "e"]}}
@@ -108,6 +109,8 @@ def thorough_settings(epsilon: float) -> list[DPMethod]:
         PrivBayes(epsilon=epsilon, degree=2, theta=0.05),
         Marginals(epsilon=epsilon),
         MST(epsilon=epsilon, delta=1e-6),
+        # At a small ε a few rows are one bin; more of it buys rounds of choices.
+        *(Synthesis(epsilon=times * epsilon, delta=delta) for times in (1, 30) for delta in (None, 1e-6)),
     ]
 
 

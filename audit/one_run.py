@@ -18,7 +18,7 @@ from scipy.stats import binom
 from sfumato.audit import Audit, audit_generator
 from sfumato.data import read
 from sfumato.mechanisms.noise import SimulatedSource, Source, SystemSource
-from sfumato.methods import DiffGen, KDTree, Marginals, PrivBayes, PrivTree, QuadTree
+from sfumato.methods import DiffGen, KDTree, Marginals, PrivBayes, PrivTree, QuadTree, Synthesis
 from sfumato.schema import Schema
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ FAILING = 0.001
 ALLOWED = int(binom.isf(FAILING, RUNS, 1 - CONFIDENCE))
 """Contradictions in so many runs; more have a probability below FAILING."""
 EPSILONS = (0.5, 1.0, 2.0, 3.0)
-AUDITED: tuple[type[DPMethod], ...] = (Marginals, PrivBayes, QuadTree, KDTree, PrivTree, DiffGen)
+AUDITED: tuple[type[DPMethod], ...] = (Marginals, Synthesis, PrivBayes, QuadTree, KDTree, PrivTree, DiffGen)
 SIZES = {"district": 8, "work": 6, "school": 5, "illness": 4}
 PEOPLE, CANARIES = 400, 400
 QUIET = 3

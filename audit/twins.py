@@ -17,7 +17,7 @@ import numpy as np
 from audit.cases import CASES, NARROW_OR_NOT, NEXT_TO_EACH_OTHER, Case
 from audit.neighbours import Pair, schema_of
 from audit.transcript import AuditedBudget
-from sfumato.methods import DiffGen, DiffMulti, KDTree, PrivBayes, PrivTree, QuadTree
+from sfumato.methods import DiffGen, DiffMulti, KDTree, PrivBayes, PrivTree, QuadTree, Synthesis
 from sfumato.methods.growing.regions import Regions
 from sfumato.methods.growing.scan import DISCERNIBILITY
 from sfumato.methods.trees import diffmulti
@@ -202,6 +202,36 @@ class Noiseless(Meddling):
         return np.zeros(np.shape(cost))
 
 
+class UnpaidChoices(Meddling):
+    """The best candidate is taken as it is, at no cost."""
+
+    def choose(
+        self, scores: NDArray[np.int64], starts: NDArray[np.int64], cost: Ticks, **rules: Any
+    ) -> NDArray[np.int64]:
+        return np.array([int(np.argmax(scores))])
+
+
+class FreelyChosen(Synthesis):
+    """Tables are chosen by exact scores."""
+
+    def _release(self, table: Table, budget: Budget) -> Release:
+        return super()._release(table, UnpaidChoices(budget))  # type: ignore[arg-type]
+
+
+class ShortReach(Meddling):
+    """Interactions get the noise of plain counts divided by the axes' sizes: as if one row changed them by less."""
+
+    def counts(self, exact: NDArray[np.integer], cost: Ticks, *, reach: int = 1) -> NDArray[np.int64]:
+        return self.budget.counts(exact, cost, reach=max(reach // 4, 1))
+
+
+class HalfTheNoise(Synthesis):
+    """The squared length by which one row changes an interaction is taken for a quarter of what it is."""
+
+    def _release(self, table: Table, budget: Budget) -> Release:
+        return super()._release(table, ShortReach(budget))  # type: ignore[arg-type]
+
+
 class PublicTotal(QuadTree):
     """Published counts are scaled to the exact number of rows."""
 
@@ -235,9 +265,9 @@ class Quieter(AuditedBudget):
 class Forgetful(AuditedBudget):
     """Counts are not charged, so that there is more left for the next ones."""
 
-    def counts(self, exact: NDArray[np.integer], cost: Ticks) -> NDArray[np.int64]:
+    def counts(self, exact: NDArray[np.integer], cost: Ticks, *, reach: int = 1) -> NDArray[np.int64]:
         spent = self._spent
-        noisy = super().counts(exact, cost)
+        noisy = super().counts(exact, cost, reach=reach)
         self._spent = spent
         return noisy
 
@@ -309,6 +339,14 @@ TWINS = (
         Case(
             WronglyMonotone(epsilon=1.0, theta=0.01), Pair(schema_of(x=2, y=2), ((0, 0, 0), (1, 1, 1)) * 8, (0, 1, 1))
         ),
+    ),
+    Twin(
+        "tables chosen by exact scores",
+        Case(FreelyChosen(epsilon=30.0), Pair(schema_of(x=2, y=2), ((0, 0, 0), (1, 1, 1)) * 20, (0, 1, 1))),
+    ),
+    Twin(
+        "interactions with half the noise",
+        Case(HalfTheNoise(epsilon=30.0, delta=1e-3), Pair(schema_of(x=2, y=2), ((0, 0, 0), (1, 1, 1)) * 20, (0, 1, 1))),
     ),
     Twin("height from the exact number of rows", Case(UnpaidSize(epsilon=1.0), Pair(LINE, ((3, 0),) * 79, (4, 1)))),
     Twin("margins without noise", Case(ExactMargins(epsilon=1.0, height=1), APART)),

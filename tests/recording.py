@@ -10,7 +10,6 @@ import numpy as np
 
 from sfumato.mechanisms.budget import WHOLE, Budget
 from sfumato.mechanisms.noise import SimulatedSource, Source
-from sfumato.privacy.loss import Pure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,9 +60,9 @@ class RecordingBudget(Budget):
         self.divided = True
         return RecordingBudget(self.total, self._source, self._spent[which], self.paid[which], self.book)
 
-    def counts(self, exact: NDArray[np.integer], cost: Any) -> NDArray[np.int64]:
+    def counts(self, exact: NDArray[np.integer], cost: Any, *, reach: int = 1) -> NDArray[np.int64]:
         self._note("counts", cost, np.array(exact))
-        return super().counts(exact, cost)
+        return super().counts(exact, cost, reach=reach)
 
     def choose(
         self, scores: NDArray[np.int64], starts: NDArray[np.int64], cost: Any, **options: Any
@@ -99,7 +98,7 @@ class RecordingBudget(Budget):
 def recorded(method: DPMethod, table: Table, source: Source | int = 1) -> tuple[Release, RecordingBudget]:
     """A release with simulated noise, and the account of what it paid."""
     chance = source if isinstance(source, Source) else SimulatedSource(source)
-    budget = RecordingBudget(Pure(Fraction(str(method.epsilon))), chance)
+    budget = RecordingBudget(method.total, chance)
     return method._release(table, budget), budget
 
 

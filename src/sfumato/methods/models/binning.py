@@ -4,7 +4,7 @@ An attribute is seen through *views*: its axis cut into up to twelve bins of sim
 into six, four, three and two.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -99,6 +99,10 @@ class Attribute:
         return self.bin_of_step[steps_of(self.starts, positions)]
 
 
+Cut = Callable[[Axis, NDArray[np.int64], NDArray[np.float64], float], Attribute]
+"""How an axis with noisy counts of its steps, and their variance, becomes an attribute in bins."""
+
+
 def count_steps(
     starts: NDArray[np.int64], positions: NDArray[np.integer], weights: NDArray[np.int64]
 ) -> NDArray[np.int64]:
@@ -106,9 +110,11 @@ def count_steps(
     return np.bincount(steps_of(starts, positions), weights, len(starts)).astype(np.int64)
 
 
-def count_attributes(columns: Columns, budget: Budget) -> list[Attribute]:
-    """Every attribute by itself: noisy counts of its steps that agree on the number of rows."""
-    price = ticks(SINGLE / len(columns.axes))
+def count_attributes(
+    columns: Columns, budget: Budget, share: Fraction = SINGLE, cut: Cut = Attribute.binned
+) -> list[Attribute]:
+    """Every attribute by itself: noisy counts of its steps that agree on the number of rows, for a share in all."""
+    price = ticks(share / len(columns.axes))
     variance = max(float(budget.variance(price)), MIN_VARIANCE)
     starts = [even_starts(axis) for axis in columns.axes]
     noisy = []
@@ -121,8 +127,7 @@ def count_attributes(columns: Columns, budget: Budget) -> list[Attribute]:
         histograms_with_totals(counts + (rows - counts.sum()) / counts.size, np.array([rows]))[0] for counts in noisy
     ]
     return [
-        Attribute.binned(axis, begin, counts, variance)
-        for axis, begin, counts in zip(columns.axes, starts, agreed, strict=True)
+        cut(axis, begin, counts, variance) for axis, begin, counts in zip(columns.axes, starts, agreed, strict=True)
     ]
 
 

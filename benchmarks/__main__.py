@@ -16,6 +16,7 @@ from benchmarks import (
     recommendations,
     scale,
     speed,
+    synthesis,
     whole,
 )
 
@@ -30,6 +31,7 @@ BENCHMARKS = {
     "diffmulti": private.diffmulti,
     "queries": private.queries,
     "privbayes": private.privbayes,
+    "synthesis": synthesis.synthesis,
     "pilots": pilots.pilots,
     "recommendations": recommendations.recommendations,
     "linkage": linkage.linkage,
@@ -38,7 +40,7 @@ BENCHMARKS = {
     "local": collecting.collecting,
 }
 
-PRIVATE = ("privbayes", "linkage")
+PRIVATE = ("privbayes", "synthesis", "linkage")
 """Benchmarks whose peers need other versions of shared libraries."""
 
 

@@ -29,9 +29,9 @@ from sfumato.parameters import parameter
 from sfumato.privacy.claims import ApproximateDP, Differential, PureDP
 from sfumato.privacy.loss import Approximate, Loss, Pure, exact
 
-SINGLE = Fraction(3, 20)
+SINGLE = Fraction(1, 3)
 """Share of the budget for counting every attribute by itself."""
-CHOOSING = Fraction(1, 10)
+CHOOSING = Fraction(1, 5)
 """Share of a round's part for choosing what to measure."""
 ROUNDS, PURE_ROUNDS = 8, 2
 """Rounds for each attribute if none is dearer than the first: splitting ε costs more than splitting ρ."""

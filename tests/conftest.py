@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from sfumato.schema import Schema
 
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
-settings.register_profile("default", max_examples=60, deadline=None, derandomize=True, suppress_health_check=SLOW)
+settings.register_profile("default", max_examples=40, deadline=None, derandomize=True, suppress_health_check=SLOW)
 settings.register_profile("quick", max_examples=10, deadline=None, derandomize=True, suppress_health_check=SLOW)
 settings.register_profile("search", max_examples=1_000, deadline=None, suppress_health_check=SLOW, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))

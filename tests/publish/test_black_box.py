@@ -13,8 +13,8 @@ from audit.blackbox.scene import Page, Scene
 from audit.blackbox.twins import TWINS, Twin
 
 RUNS, TWIN_RUNS = 64, 80
-"""With fewer than 64, even what tells two tables apart for certain would not be shown to do so; a leak that hides in one
-run of many needs a few more."""
+"""With fewer than 64, even what tells two tables apart for certain would not be shown to do so; a leak that hides in
+one run of many needs a few more."""
 FAILING = 1e-3
 WITHOUT_NOISE = ("FILE", "--schema", "SCHEMA", "-o", "FOLDER", "--method", "original")
 PLAIN = [scene for scene in SCENES if scene.name in ("quad-tree, 40 rows", "nobody but one")]

@@ -29,6 +29,8 @@ Ticks = int | np.integer | NDArray[np.int64]
 T = TypeVar("T")
 WHOLE = 2**40
 """Ticks in the whole budget."""
+MIN_ROOT = 2**20
+"""A square root of ρ that is rounded down has at least this many parts."""
 
 
 def ticks(share: Fraction | float | int) -> int:
@@ -190,4 +192,7 @@ class Budget:
         """ε itself, or the ε whose ε²/2 the share of ρ pays for, rounded down."""
         if isinstance(self.total, Pure):
             return self.total.epsilon * share
-        return Fraction(math.isqrt(math.floor(2 * self.total.rho * share * WHOLE**2)), WHOLE)
+        digits = WHOLE
+        while (root := math.isqrt(math.floor(2 * self.total.rho * share * digits**2))) < MIN_ROOT:
+            digits *= WHOLE
+        return Fraction(root, digits)

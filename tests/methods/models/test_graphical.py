@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from importlib import import_module
 from importlib.util import find_spec
@@ -14,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.methods.models.graphical import GraphicalModel, Measurement, centre, coarsen
-from sfumato.methods.models.junction import JunctionTree, cells_with_edge, edges_of
+from sfumato.methods.models.junction import JunctionTree, edges_of, edges_within
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -158,5 +159,10 @@ def test_cliques_hold_every_table_and_separators_run_together(sizes: list[int], 
         before = {attribute for clique in tree.cliques[:number] for attribute in clique}
         assert parent < number
         assert set(tree.cliques[number]) & before == set(separator)
-    joined = edges_of(len(sizes), tables)
-    assert cells_with_edge(joined, np.log(sizes))[tables[0]] >= tree.cells * (1 - 1e-9)
+    joined, new = edges_of(len(sizes), tables), [pair for pair in pairs if pair not in tables]
+    for limit in (tree.cells, 2 * tree.cells, math.inf):
+        within = edges_within(joined, np.log(sizes), float(limit))
+        assert all(within[table] for table in tables)
+        for pair in new[:3]:
+            least = JunctionTree.over(sizes, [*tables, pair]).cells
+            assert least <= limit * (1 + 1e-9) if within[pair] else limit < math.inf

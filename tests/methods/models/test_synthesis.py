@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,10 +15,14 @@ from hypothesis import strategies as st
 
 from recording import WHOLE, recorded
 from sfumato.data import Table, read
+from sfumato.mechanisms.budget import Budget
 from sfumato.mechanisms.noise import SimulatedSource
+from sfumato.methods.models.network import BinnedCells
 from sfumato.methods.models.quantiles import CLEAR, MAX_BINS, cut_by_mass
-from sfumato.methods.models.synthesis import Synthesis
+from sfumato.methods.models.rows import Columns
+from sfumato.methods.models.synthesis import WEIGHTS, Measuring, Synthesis, start_model
 from sfumato.privacy.claims import ApproximateDP, PureDP
+from sfumato.privacy.loss import Concentrated, Pure
 from sfumato.release.foreign import read_published
 from sfumato.reproduce.tables import adult_column
 from sfumato.schema import NumericAxis, Schema
@@ -84,6 +89,30 @@ def test_the_whole_budget_is_spent_and_no_more(columns: int, kind: dict[str, Any
     _, budget = recorded(Synthesis(epsilon=1, **kind), made_up(400, columns))
     assert WHOLE * 0.999 < int(budget.paid[0]) <= WHOLE
     assert {draw.kind for draw in budget.draws} == {"counts", "choose"}
+
+
+def test_what_no_pair_is_worth_goes_to_single_columns() -> None:
+    """A few rows at a small ε are one bin in every column, and there is no pair to measure."""
+    _, budget = recorded(Synthesis(epsilon=0.1), made_up(200, 12))
+    assert WHOLE * 0.999 < int(budget.paid[0]) <= WHOLE
+    assert {draw.kind for draw in budget.draws} == {"counts"}
+
+
+def test_one_row_changes_scores_by_no_more_than_their_weight_however_much_is_expected() -> None:
+    """Where noise speaks of more rows than 63 bits hold, sums once went round and told one row from none."""
+    attributes = [cut_by_mass(NumericAxis(name="a", maximum=2), np.arange(3), np.full(3, 3e13), 1.0) for _ in range(2)]
+    model = start_model(attributes)
+    scores = []
+    for rows in (0, 1):
+        columns = Columns((), [np.zeros(rows, dtype=np.int64)] * 2, np.ones(rows, dtype=np.int64))
+        measuring = Measuring(model, BinnedCells(attributes, columns), Budget(Pure(Fraction(1)), SimulatedSource(1)))
+        scores.append(measuring._scores(model.pairs()[0, 1], (0, 1), [(0, 0), (0, 1), (1, 1)], 1.0))
+    assert np.abs(scores[1] - scores[0]).max() <= max(WEIGHTS)
+
+
+def test_a_choice_can_be_paid_for_with_the_smallest_rho() -> None:
+    budget = Budget(Concentrated(Fraction(1, 10**40)), SimulatedSource(1))
+    assert 0 < budget._selection_epsilon(Fraction(1, 100)) ** 2 <= 2 * Fraction(1, 10**42)
 
 
 def test_claims() -> None:

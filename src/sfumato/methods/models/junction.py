@@ -78,21 +78,21 @@ def edges_of(attributes: int, tables: Iterable[Attributes]) -> NDArray[np.bool_]
 
 
 @compiled
-def cells_with_edge(joined: NDArray[np.bool_], log_sizes: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How many cells all tables of an elimination have together if two attributes are joined besides."""
-    count = len(log_sizes)
-    found = np.zeros((count, count))
-    for one in range(count):
-        for other in range(one + 1, count):
-            graph = joined.copy()
-            graph[one, other] = graph[other, one] = True
-            left = np.ones(count, dtype=np.bool_)
-            total = 0.0
-            for _ in range(count):
-                vertex, weight = _lightest(graph, left, log_sizes)
-                total += math.exp(weight)
-                _remove(graph, left, vertex)
-            found[one, other] = found[other, one] = total
+def edges_within(joined: NDArray[np.bool_], log_sizes: NDArray[np.float64], limit: float) -> NDArray[np.bool_]:
+    """Which attributes are joined, or could be without all tables of an elimination having more than `limit` cells."""
+    found = joined.copy()
+    for one in range(len(log_sizes)):
+        for other in range(one + 1, len(log_sizes)):
+            if not joined[one, other]:
+                graph, left = joined.copy(), np.ones(len(log_sizes), dtype=np.bool_)
+                graph[one, other] = graph[other, one] = True
+                total, place = 0.0, 0
+                while total <= limit and place < len(log_sizes):
+                    vertex, weight = _lightest(graph, left, log_sizes)
+                    total += math.exp(weight)
+                    _remove(graph, left, vertex)
+                    place += 1
+                found[one, other] = found[other, one] = total <= limit
     return found
 
 

@@ -7,7 +7,7 @@ tree that stays small, so that a choice after every measurement takes a fraction
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
@@ -18,10 +18,17 @@ from numpy.typing import NDArray
 
 from sfumato.mechanisms.budget import Budget
 from sfumato.methods.models.ancestral import sample
-from sfumato.methods.models.binning import MIN_VARIANCE, PRECISION, Attribute, count_attributes, rows_to_sample
+from sfumato.methods.models.binning import (
+    MIN_VARIANCE,
+    PRECISION,
+    Attribute,
+    count_again,
+    count_attributes,
+    rows_to_sample,
+)
 from sfumato.methods.models.graphical import GraphicalModel, Measurement, centre, coarsen
 from sfumato.methods.models.interactions import measure_interaction
-from sfumato.methods.models.junction import Attributes, cells_with_edge, edges_of
+from sfumato.methods.models.junction import Attributes, edges_of, edges_within
 from sfumato.methods.models.network import BinnedCells
 from sfumato.methods.models.quantiles import cut_by_mass
 from sfumato.methods.models.rows import Columns, SampledRows
@@ -39,6 +46,8 @@ DEARER = 4
 """By how much the price of a round grows when the last one told nothing above its noise."""
 MAX_CELLS = 2**15
 """Of all cliques of the model together."""
+MAX_EXPECTED = 2**41
+"""Rows of a table that are expected at most; noise may speak of more at a tiny ε."""
 ROUND_STEPS, LAST_STEPS = 15, 100
 WEIGHTS = (2, 3)
 """What an error counts in a pair of quasi-identifiers, and in one with the sensitive column."""
@@ -86,6 +95,9 @@ class Synthesis(SampledRows):
         measuring = Measuring(model, BinnedCells(attributes, columns), budget)
         while measuring.goes_on:
             measuring.round()
+        if int(budget.left[0]) >= len(attributes):
+            attributes = count_again(attributes, columns, budget)
+            listen_to(model, attributes)
         model.fit(LAST_STEPS)
         model.polish(LAST_STEPS)
         return sample(attributes, model.links(), rows_to_sample(attributes), budget.uniforms)
@@ -96,11 +108,16 @@ def start_model(attributes: list[Attribute]) -> GraphicalModel:
     rows = max(float(attributes[0].counts.sum()), 1.0)
     shares = [np.maximum(attribute.bin_counts, 0) / rows for attribute in attributes]
     model = GraphicalModel(shares, rows)
+    listen_to(model, attributes)
+    model.fit(ROUND_STEPS)
+    return model
+
+
+def listen_to(model: GraphicalModel, attributes: Sequence[Attribute]) -> None:
+    """Tell a model how attributes were counted by themselves."""
     for number, attribute in enumerate(attributes):
         variance = max(attribute.deviation**2, MIN_VARIANCE)
         model.add(Measurement((number,), (attribute.views[0],), attribute.bin_counts, variance, centred=False))
-    model.fit(ROUND_STEPS)
-    return model
 
 
 class Measuring:
@@ -110,23 +127,32 @@ class Measuring:
         self.model, self.cells, self.budget = model, cells, budget
         self.attributes = cells.attributes
         pairs = combinations(range(len(self.attributes)), 2)
-        self.pairs = [pair for pair in pairs if min(self.attributes[number].bins for number in pair) > 1]
+        self.pairs: list[Attributes] = [
+            pair for pair in pairs if min(self.attributes[number].bins for number in pair) > 1
+        ]
         rounds = (PURE_ROUNDS if isinstance(budget.total, Pure) else ROUNDS) * len(self.attributes)
         self.price = max(int(budget.left[0]) // rounds, 1)
         self._tables: dict[Attributes, NDArray[np.int64]] = {}
+        self._allowed: tuple[int, list[Attributes]] = (-1, [])
+        self._given_up = False
         self._before: NDArray[np.float64] | None = None
 
     @property
     def goes_on(self) -> bool:
         """Whether there is anything left to measure, and to pay with."""
-        return bool(self.pairs) and int(self.budget.left[0]) > 1
+        return bool(self.pairs) and int(self.budget.left[0]) > 1 and not self._given_up
 
     def round(self) -> None:
-        """Choose, measure, and fit; a round that tells nothing above its noise makes the next ones dearer."""
-        expected = self.model.pairs()
+        """Choose, measure, and fit; a round that tells nothing above its noise makes the next ones dearer.
+
+        When one more would take most of what is left, single attributes are worth it more.
+        """
+        expected, left = self.model.pairs(), int(self.budget.left[0])
         if self._told_nothing(expected):
             self.price *= DEARER
-        left = int(self.budget.left[0])
+            self._given_up = 2 * self.price > left
+        if self._given_up:
+            return
         price = left if left < 3 * self.price // 2 else self.price
         choosing = max(math.floor(price * CHOOSING), 1)
         pair, views = self._choose(expected, choosing, price - choosing)
@@ -158,11 +184,11 @@ class Measuring:
 
     def _candidates(self) -> Iterator[tuple[Attributes, list[Views]]]:
         """The pairs that keep the model small, with every resolution of either attribute."""
-        sizes = np.log(self.model.sizes)
-        joined = edges_of(len(sizes), self.model.tables)
-        cells = cells_with_edge(joined, sizes)
-        allowed = [pair for pair in self.pairs if joined[pair] or cells[pair] <= MAX_CELLS]
-        for pair in allowed or self.pairs[:1]:
+        tables = self.model.tables
+        if self._allowed[0] != len(tables):
+            within = edges_within(edges_of(len(self.attributes), tables), np.log(self.model.sizes), MAX_CELLS)
+            self._allowed = len(tables), [pair for pair in self.pairs if within[pair]] or self.pairs[:1]
+        for pair in self._allowed[1]:
             yield pair, list(product(*(range(len(self.attributes[number].views)) for number in pair)))
 
     def _scores(
@@ -170,9 +196,11 @@ class Measuring:
     ) -> NDArray[np.int64]:
         """⌊Σ |count − expected|⌋ of each table, less the noise that measuring it would add, weighted.
 
-        Expected counts are rounded to a fixed precision, so that sums are exact; one row changes them by at most 1.
+        Expected counts are rounded to a fixed precision, so that sums are exact, and bounded, so that they fit into 63
+        bits; one row changes a sum by at most 1.
         """
-        wrong = self._counts(pair) * PRECISION - np.rint(expected * PRECISION).astype(np.int64)
+        sane = np.clip(expected, 0, MAX_EXPECTED / expected.size)
+        wrong = self._counts(pair) * PRECISION - np.rint(sane * PRECISION).astype(np.int64)
         weight = WEIGHTS[pair[1] == len(self.attributes) - 1]
         found = np.empty(len(offered), dtype=np.int64)
         for place, views in enumerate(offered):

@@ -219,14 +219,14 @@ class FreelyChosen(Synthesis):
 
 
 class ShortReach(Meddling):
-    """Interactions get the noise of plain counts divided by the axes' sizes: as if one row changed them by less."""
+    """Noise for a quarter of the squared length by which one row changes the numbers."""
 
     def counts(self, exact: NDArray[np.integer], cost: Ticks, *, reach: int = 1) -> NDArray[np.int64]:
         return self.budget.counts(exact, cost, reach=max(reach // 4, 1))
 
 
 class HalfTheNoise(Synthesis):
-    """The squared length by which one row changes an interaction is taken for a quarter of what it is."""
+    """Interactions have half the noise that they need."""
 
     def _release(self, table: Table, budget: Budget) -> Release:
         return super()._release(table, ShortReach(budget))  # type: ignore[arg-type]

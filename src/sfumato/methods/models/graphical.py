@@ -20,16 +20,14 @@ from numpy.typing import NDArray
 
 from sfumato.compiled import compiled
 from sfumato.methods.models.ancestral import BARELY, Link
+from sfumato.methods.models.fitting import GROW, MIN_SHARE, SHRINK, TINY
 from sfumato.methods.models.junction import Attributes, JunctionTree
 
 Number = TypeVar("Number", np.float64, np.int64)
 
-GROW, SHRINK = 1.2, 0.5
 FIRST_STEP = 0.5
 SETTLED = 1e-6
 """A step that lowers the error by less than this share of it was the last."""
-MIN_SHARE = 1e-4
-"""No bin starts with less than this share of the rows, so that none is lost to noise before the fit begins."""
 
 
 class Maps(NamedTuple):
@@ -126,14 +124,14 @@ class GraphicalModel:
 
     def fit(self, steps: int) -> None:
         """Move towards what was measured by at most so many quick steps, or until one lowers the error no more."""
-        self._step = self._descend(steps, self._step, 1.0, SETTLED)
+        self._step = self._descend(steps, self._step, True, SETTLED)
 
     def polish(self, steps: int, settled: float = SETTLED) -> None:
         """Go on by slow steps, to the least error there is: quick ones stop a little above it where tables disagree."""
         least = min(measured.variance for measured in self.measurements)
-        self._descend(steps, least / self.total, 0.0, settled)
+        self._descend(steps, least / self.total, False, settled)
 
-    def _descend(self, steps: int, step: float, quick: float, settled: float) -> float:
+    def _descend(self, steps: int, step: float, quick: bool, settled: float) -> float:
         """Steps that lower the error, and the size of the last one."""
         error, slopes = self._error(self._expect(self._potentials), quick)
         for _ in range(steps):
@@ -209,9 +207,9 @@ class GraphicalModel:
         return {table: part.reshape(old.shape) for (table, old), part in zip(potentials.items(), parts, strict=True)}
 
     def _error(
-        self, expected: dict[Attributes, NDArray[np.float64]], quick: float
+        self, expected: dict[Attributes, NDArray[np.float64]], quick: bool
     ) -> tuple[float, dict[Attributes, NDArray[np.float64]]]:
-        """The weighted squared error, and its slope for every potential: by r / v, or r / (μ + v) if `quick` is 1."""
+        """The weighted squared error, and its slope for every potential: by r / v, or r / (μ + v) if `quick`."""
         error, slopes = 0.0, {table: np.zeros(counts.shape) for table, counts in expected.items()}
         for measured in self.measurements:
             coarse = measured.coarsen(expected[measured.attributes])
@@ -332,10 +330,10 @@ def _propagate(cliques: Cliques, belief: NDArray[np.float64]) -> None:
     for clique in range(len(cliques.parents) - 1, 0, -1):
         message = sent[cliques.separator_starts[clique] : cliques.separator_starts[clique + 1]]
         _gather(cliques.to_separator, clique, _cells(cliques, belief, clique), message)
-        message /= max(message.max(), 1e-300)
+        message /= max(message.max(), TINY)
         above = _cells(cliques, belief, cliques.parents[clique])
         _scale(cliques.from_parent, clique, above, message)
-        above /= max(above.max(), 1e-300)
+        above /= max(above.max(), TINY)
     root = _cells(cliques, belief, 0)
     root /= root.sum()
     for clique in range(1, len(cliques.parents)):

@@ -126,10 +126,8 @@ class Measuring:
     def __init__(self, model: GraphicalModel, cells: BinnedCells, budget: Budget) -> None:
         self.model, self.cells, self.budget = model, cells, budget
         self.attributes = cells.attributes
-        pairs = combinations(range(len(self.attributes)), 2)
-        self.pairs: list[Attributes] = [
-            pair for pair in pairs if min(self.attributes[number].bins for number in pair) > 1
-        ]
+        telling = [number for number, attribute in enumerate(self.attributes) if attribute.bins > 1]
+        self.pairs: list[Attributes] = list(combinations(telling, 2))
         rounds = (PURE_ROUNDS if isinstance(budget.total, Pure) else ROUNDS) * len(self.attributes)
         self.price = max(int(budget.left[0]) // rounds, 1)
         self._tables: dict[Attributes, NDArray[np.int64]] = {}

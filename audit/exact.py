@@ -15,6 +15,7 @@ import numpy as np
 
 from audit.transcript import AuditedBudget, DivergedError, Replay, Transcript, amount
 from sfumato.privacy.loss import Loss, Pure
+from sfumato.release.measured import Measured
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -123,6 +124,8 @@ def _same(one: Any, other: Any) -> bool:
         return len(one) == len(other) and all(map(_same, one, other))
     if hasattr(one, "cuts") and hasattr(other, "cuts"):
         return np.array_equal(one.cuts, other.cuts) and np.array_equal(one.below, other.below)
+    if isinstance(one, Measured) and isinstance(other, Measured):
+        return all(_same(getattr(one, item.name), getattr(other, item.name)) for item in fields(one))
     if isinstance(one, np.ndarray):
         return np.array_equal(one, other, equal_nan=True)
     if hasattr(one, "spec"):

@@ -6,6 +6,7 @@ import argparse
 import sys
 
 from benchmarks import (
+    answers,
     collecting,
     commuting,
     fineness,
@@ -31,7 +32,9 @@ BENCHMARKS = {
     "diffmulti": private.diffmulti,
     "queries": private.queries,
     "privbayes": private.privbayes,
+    "answers": answers.answers,
     "synthesis": synthesis.synthesis,
+    "opendp": synthesis.opendp,
     "pilots": pilots.pilots,
     "recommendations": recommendations.recommendations,
     "linkage": linkage.linkage,
@@ -47,7 +50,7 @@ PRIVATE = ("privbayes", "synthesis", "linkage")
 def main() -> int:
     """Run the named benchmarks, or all."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--peers", default=sys.executable, help="a Python with anonypy and pycanon installed")
+    parser.add_argument("--peers", default=sys.executable, help="a Python with anonypy, pycanon and opendp installed")
     parser.add_argument("--private-peers", default=sys.executable, help="a Python with dpmm and anonymeter installed")
     parser.add_argument("names", nargs="*", choices=[*BENCHMARKS, []], default=[])
     chosen = parser.parse_args()

@@ -71,21 +71,15 @@ class Budget:
         chosen_part, others = (Budget(self.total, self._source, self._spent[part]) for part in (chosen, ~chosen))
         return chosen_part, others
 
-    def counts(self, exact: NDArray[np.integer], cost: Ticks, *, reach: int = 1) -> NDArray[np.int64]:
-        """Noisy counts. Row i of `exact` (paths, …) counts records of path i, each in one cell at most.
-
-        Under ρ they may be any whole numbers that one record of the path changes by a vector of squared length at
-        most `reach`.
-        """
+    def counts(self, exact: NDArray[np.integer], cost: Ticks) -> NDArray[np.int64]:
+        """Noisy counts. Row i of `exact` (paths, …) counts records of path i, each in one cell at most."""
         if np.shape(exact)[:1] != self._spent.shape or not np.issubdtype(np.asarray(exact).dtype, np.integer):
             raise BudgetError("counts need a row of whole numbers for each path")
-        if reach < 1 or (reach > 1 and isinstance(self.total, Pure)):
-            raise BudgetError("numbers that a record changes by more than one in one cell need Gaussian noise")
         costs = self._charge(cost)
         noisy = np.array(exact, dtype=np.int64)
         for price in np.unique(costs):
             rows = np.flatnonzero(costs == price)
-            noise = self._noise(self._share(price), noisy[rows].size, reach)
+            noise = self._noise(self._share(price), noisy[rows].size)
             noisy[rows] += noise.reshape(noisy[rows].shape)
         return noisy
 
@@ -178,10 +172,10 @@ class Budget:
     def _share(self, price: int | np.integer) -> Fraction:
         return Fraction(int(price), WHOLE)
 
-    def _noise(self, share: Fraction, count: int, reach: int) -> NDArray[np.int64]:
+    def _noise(self, share: Fraction, count: int) -> NDArray[np.int64]:
         if isinstance(self.total, Pure):
             return self._source.laplace(self.total.epsilon * share, count)
-        return self._source.gaussian(reach / (2 * self.total.rho * share), count)
+        return self._source.gaussian(1 / (2 * self.total.rho * share), count)
 
     def _variance(self, share: Fraction) -> float:
         if isinstance(self.total, Pure):

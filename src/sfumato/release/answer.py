@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sfumato.mechanisms.channels import Channel
 from sfumato.release.content import Content
 from sfumato.release.coverage import Coverage
+from sfumato.release.measured import NoisyCount
 
 COVERAGE = 0.95
 DEVIATIONS = NormalDist().inv_cdf((1 + COVERAGE) / 2)
@@ -62,14 +63,19 @@ def round_by(number: float, low: float, high: float) -> float:
     return float(min(max(round(number / unit) * unit, math.ceil(low - ROUNDING)), max(math.floor(high + ROUNDING), 0)))
 
 
-def answer(coverage: Coverage, chosen: NDArray[np.bool_]) -> Answer:
-    """How many rows satisfy conditions on the quasi-identifiers and have a chosen sensitive value."""
+def answer(coverage: Coverage, chosen: NDArray[np.bool_], measured: NoisyCount | None = None) -> Answer:
+    """How many rows satisfy conditions on the quasi-identifiers and have a chosen sensitive value.
+
+    What was `measured` of them beside the rows, if anything, tells how far off they are.
+    """
     release = coverage.release
     if release.channel is not None:
         return _of_reports(coverage, chosen, release.channel)
     estimate = coverage.rows(chosen)
     if release.layout == "counts" and release.deviation is not None:
         return _of_noisy_counts(coverage, chosen, estimate, release.deviation[release.group_of])
+    if measured is not None:
+        return _of_measured(estimate, measured, release.rows)
     if release.deviation is not None:
         return answer_of_sample(estimate, release.rows)
     low, high = _possible(coverage, chosen)
@@ -142,6 +148,14 @@ def answer_of_sample(count: float, rows: float) -> Answer:
     middle = (share + noise / 2) / (1 + noise)
     away = math.sqrt(max(noise * share * (1 - share) + noise**2 / 4, 0)) / (1 + noise)
     return _within(count, rows * (middle - away), rows * (middle + away), rows, SAMPLED)
+
+
+def _of_measured(estimate: float, measured: NoisyCount, rows: float) -> Answer:
+    """What rows count, inside the interval of what was measured of them."""
+    away = DEVIATIONS * measured.deviation
+    low, high = max(measured.rows - away, 0), max(measured.rows + away, 0)
+    why = f"with {COVERAGE:.0%} confidence, by the noise in the tables that the rows were made from"
+    return _within(min(max(estimate, low), high), low, high, rows, why)
 
 
 def _of_noisy_counts(

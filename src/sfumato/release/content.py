@@ -23,6 +23,7 @@ from sfumato.privacy.requirements import Population
 from sfumato.release.boxes import Boxes
 from sfumato.release.envelope import Provenance
 from sfumato.release.inside import counts_inside, sides_of
+from sfumato.release.measured import Measured
 from sfumato.schema import Schema
 
 Layout = Literal["rows", "buckets", "counts"]
@@ -46,6 +47,7 @@ class Content:
     may stand beside the quasi-identifiers of real people: `exact_people`. Where the sensitive values themselves were
     randomized, histograms count them as published, and estimates undo the `channel`. `spreads` says, for each axis, how
     rows lie along it, and so how those of a box are spread inside it; where it is not given, they are spread evenly.
+    Beside rows that were drawn from a model stand the noisy tables it was fitted to: `measured`.
     """
 
     schema: Schema
@@ -62,6 +64,7 @@ class Content:
     exact_people: bool = False
     channel: Channel | None = None
     spreads: tuple[Spread, ...] | None = None
+    measured: Measured | None = None
 
     def __post_init__(self) -> None:
         if not len(self.boxes) == len(self.weights) == len(self.group_of):

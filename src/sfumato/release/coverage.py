@@ -4,7 +4,7 @@ Conditions allow runs of codes on every axis, each axis by itself; so a box is i
 if it is on every axis, and the share of it that is allowed is a product over the axes.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.estimation.shape import TINY, Side
-from sfumato.release.codes import Codes
+from sfumato.release.codes import Codes, allowed_in, lie
 from sfumato.release.content import Content
 
 Floats = NDArray[np.float64]
@@ -31,12 +31,7 @@ class Coverage:
     @classmethod
     def of(cls, release: Content, allowed: Sequence[Codes]) -> Self:
         """Conditions on every quasi-identifier of the release."""
-        inside, touched = np.ones((2, len(release.boxes)), dtype=bool)
-        for side, codes in zip(release.sides, allowed, strict=True):
-            common = _allowed_in(side, codes, _counted)[0]
-            inside &= common == side.hi - side.lo + 1 + side.missing
-            touched &= common > 0
-        return cls(release, allowed, inside, touched)
+        return cls(release, allowed, *lie(release.sides, allowed))
 
     def rows(self, chosen: NDArray[np.bool_]) -> float:
         """The estimated rows that satisfy the conditions and have a chosen sensitive value."""
@@ -58,7 +53,7 @@ class Coverage:
         share, at_ends = np.ones((len(shape.values), int(some.sum()))), self.release.at_ends[some]
         for whole, codes, spread in zip(self.release.sides, self.allowed, shape.spreads, strict=True):
             side = Side(whole.lo[some], whole.hi[some], whole.missing[some], whole.size)
-            between = _allowed_in(side, codes, spread.up_to) / np.maximum(spread.inside(side), TINY)
+            between = allowed_in(side, codes, spread.up_to) / np.maximum(spread.inside(side), TINY)
             ends, allowed = _ends(side, codes)
             share *= np.minimum(between, 1) * (1 - ends * at_ends) + allowed * at_ends
         return share.T
@@ -70,27 +65,3 @@ def _ends(side: Side, codes: Codes) -> tuple[Integers, Integers]:
     allowed = [codes.hold(end.astype(np.int32)) for end in (side.lo, side.hi)]
     ends = lowest.astype(np.int64) + highest + side.missing
     return ends, (lowest & allowed[0]).astype(np.int64) + (highest & allowed[1]) + (side.missing & codes.missing)
-
-
-def _counted(positions: Integers) -> Floats:
-    """How many positions lie below each."""
-    return positions[None].astype(np.float64)
-
-
-def _allowed_in(side: Side, codes: Codes, up_to: Callable[[Integers], Floats]) -> Floats:
-    """How much of each box the codes allow along one axis, as `up_to` counts what lies below a position.
-
-    Up to position x, the codes allow all runs that end before it and the last one as far as it goes.
-    """
-    absent = np.diff(up_to(np.array([side.size, side.size + 1]))) * (side.missing & codes.missing)
-    if not codes.runs:
-        return absent
-    lo, end = np.array(codes.runs).T + np.array([[0], [1]])
-    before = np.pad(np.cumsum(up_to(end) - up_to(lo), axis=1), ((0, 0), (1, 0)))
-
-    def allowed_up_to(positions: Integers) -> Floats:
-        run = np.searchsorted(lo, positions, side="right") - 1
-        within = up_to(np.minimum(positions, end[run])) - up_to(lo[run])
-        return np.where(run < 0, 0, before[:, run] + within)
-
-    return np.maximum(allowed_up_to(side.hi + 1) - allowed_up_to(side.lo), 0) + absent

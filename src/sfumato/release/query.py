@@ -51,7 +51,8 @@ class Query:
         chosen = values.hold(np.arange(release.schema.sensitive.positions, dtype=np.int32))
         if release.schema.sensitive.nullable:
             chosen[-1] = values.missing
-        return answer(Coverage.of(release, quasi), chosen)
+        measured = None if release.measured is None else release.measured.count([*quasi, values])
+        return answer(Coverage.of(release, quasi), chosen, measured)
 
     def matches(self, table: Table) -> int:
         """How many rows of the table satisfy the query."""

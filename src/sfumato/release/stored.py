@@ -18,6 +18,7 @@ from sfumato.release.envelope import Envelope, describing, entry, naming, refuse
 from sfumato.release.folder import read_columns, read_numbers, write_folder
 from sfumato.release.labels import ParsedColumn, distinct_boxes, parse_labels
 from sfumato.release.margins import MARGINS, read_margins
+from sfumato.release.measured import MEASURED, Measured, read_measured
 from sfumato.release.tables import COLUMNS, WHOLE, make_tables
 from sfumato.schema import MISSING, Axis, Schema
 
@@ -48,7 +49,7 @@ def read_content(folder: Path) -> dict[str, Any]:
     envelope = stored.envelope
     read = {"rows": stored.rows, "buckets": stored.buckets, "counts": stored.counts}[stored.layout]
     try:
-        parts, spreads = read(), stored.spreads()
+        parts, spreads, measured = read(), stored.spreads(), stored.measured()
     except DataError as error:
         raise ReleaseError(str(error)) from error
     return {
@@ -57,6 +58,7 @@ def read_content(folder: Path) -> dict[str, Any]:
         "provenance": envelope.provenance,
         "layout": stored.layout,
         "spreads": spreads,
+        "measured": measured,
         **parts,
     }
 
@@ -109,6 +111,11 @@ class StoredTable:
         """How rows lie along each axis, where a file says so."""
         path = self.files.get(MARGINS)
         return None if path is None else read_margins(path, self.schema.quasi)
+
+    def measured(self) -> Measured | None:
+        """The tables that rows were made from, where a file tells them."""
+        path = self.files.get(MEASURED)
+        return None if path is None else read_measured(path, self.schema.axes)
 
     def rows(self) -> dict[str, Any]:
         """The fields of a release from its rows."""
@@ -209,8 +216,10 @@ class StoredTable:
 
 
 def _told_beside(layout: Layout, envelope: Envelope) -> set[str]:
-    """What may be told beside the tables: how rows lie along axes, where noise covers that too."""
-    return set() if layout == "buckets" or envelope.claim.verifiable else {MARGINS}
+    """What noise covers and may be told beside tables: how rows lie along axes, and what they were made from."""
+    if layout == "buckets" or envelope.claim.verifiable:
+        return set()
+    return {MARGINS, MEASURED} if layout == "rows" else {MARGINS}
 
 
 def _parse_schema(spec: dict[str, Any]) -> Schema:

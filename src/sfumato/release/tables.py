@@ -10,6 +10,7 @@ from sfumato.errors import ReleaseError
 from sfumato.release.content import Content, Layout
 from sfumato.release.labels import spell_boxes, spell_values
 from sfumato.release.margins import MARGINS, margins_table
+from sfumato.release.measured import MEASURED
 
 COLUMNS: dict[Layout, tuple[str, ...]] = {"rows": (), "buckets": ("bucket", "count"), "counts": ("count", "noise")}
 """Columns of the tables that are not the schema's."""
@@ -34,6 +35,8 @@ def make_tables(release: Content) -> tuple[dict[str, pl.DataFrame], dict[str, st
         tables = {"data": published_rows(release)}
     if release.spreads is not None:
         tables[MARGINS] = margins_table(release.schema.quasi, release.spreads)
+    if release.measured is not None:
+        tables[MEASURED] = release.measured.frame()
     return tables, columns
 
 

@@ -17,10 +17,12 @@ from recording import WHOLE, recorded
 from sfumato.data import Table, read
 from sfumato.mechanisms.budget import Budget
 from sfumato.mechanisms.noise import SimulatedSource
+from sfumato.methods.models.measuring import WEIGHTS, Measuring
 from sfumato.methods.models.network import BinnedCells
+from sfumato.methods.models.offers import Offers, common_attributes
 from sfumato.methods.models.quantiles import CLEAR, MAX_BINS, cut_by_mass
 from sfumato.methods.models.rows import Columns
-from sfumato.methods.models.synthesis import WEIGHTS, Measuring, Synthesis, start_model
+from sfumato.methods.models.synthesis import Synthesis, start_model
 from sfumato.privacy.claims import ApproximateDP, PureDP
 from sfumato.privacy.loss import Concentrated, Pure
 from sfumato.release.foreign import read_published
@@ -106,13 +108,37 @@ def test_one_row_changes_scores_by_no_more_than_their_weight_however_much_is_exp
     for rows in (0, 1):
         columns = Columns((), [np.zeros(rows, dtype=np.int64)] * 2, np.ones(rows, dtype=np.int64))
         measuring = Measuring(model, BinnedCells(attributes, columns), Budget(Pure(Fraction(1)), SimulatedSource(1)))
-        scores.append(measuring._scores(model.pairs()[0, 1], (0, 1), [(0, 0), (0, 1), (1, 1)], 1.0))
+        scores.append(measuring._scores((0, 1), model.pairs(), 1.0))
     assert np.abs(scores[1] - scores[0]).max() <= max(WEIGHTS)
 
 
 def test_a_choice_can_be_paid_for_with_the_smallest_rho() -> None:
     budget = Budget(Concentrated(Fraction(1, 10**40)), SimulatedSource(1))
     assert 0 < budget._selection_epsilon(Fraction(1, 100)) ** 2 <= 2 * Fraction(1, 10**42)
+
+
+def test_offers_are_told_apart_by_how_wrong_a_model_is_about_them() -> None:
+    """Against sums over all rows, for every view of a pair and every set of common attributes."""
+    generator = np.random.default_rng(3)
+    sizes = (9, 2, 5, 3)
+    codes = [generator.integers(size, size=500) for size in sizes]
+    attributes = [
+        cut_by_mass(NumericAxis(name=str(size), maximum=size - 1), np.arange(size), np.full(size, 1e4), 1.0)
+        for size in sizes
+    ]
+    common = common_attributes(attributes)
+    assert common == (1, 3)
+    offers = Offers(attributes, common, (0, 2))
+    exact = np.zeros((9, 5, 2, 3), dtype=np.int64)
+    np.add.at(exact, (codes[0], codes[2], codes[1], codes[3]), 1)
+    expected = generator.integers(0, 4, size=exact.shape).astype(np.float64)
+    wrong = offers.wrong(exact, expected)
+    assert len(offers) == len(wrong) == len(offers.cells) == len({*offers}) == 4 * 3 * 4
+    for offer, found, cells in zip(offers, wrong, offers.cells, strict=True):
+        counted, guessed = (offers.table(offer, table) for table in (exact, expected.astype(np.int64)))
+        assert counted.shape == tuple(int(groups[-1]) + 1 for groups in offers.groups(offer))
+        assert (counted.size, counted.sum()) == (cells, 500)
+        assert np.abs(counted - guessed).sum() == found
 
 
 def test_claims() -> None:
@@ -170,22 +196,23 @@ def test_adult_with_thirteen_columns(data_folder: Path) -> None:
     started = time.process_time()
     release = Synthesis(epsilon=1, delta=1e-9).publish(table, SimulatedSource(1))
     assert time.process_time() - started < 10
-    assert total_variation(table, release) < 0.038
-    assert total_variation(table, Synthesis(epsilon=1).publish(table, SimulatedSource(1))) < 0.05
+    assert total_variation(table, release) < 0.034
+    assert total_variation(table, Synthesis(epsilon=1).publish(table, SimulatedSource(1))) < 0.04
 
 
 def test_the_census_excerpt_with_ten_columns(data_folder: Path) -> None:
-    """SWIFT's two-way error is .048, in 183 s."""
+    """SWIFT's two-way error is .048, in 183 s, on as many rows."""
     frame = pl.read_csv(data_folder / "census" / "national2019.csv", infer_schema=False)
-    frame = frame.filter(pl.col("PINCP_DECILE") != "N").select([*CENSUS, "PINCP_DECILE"])
+    frame = frame.sample(fraction=0.7, seed=1).select([*CENSUS, "PINCP_DECILE"])
     spec: dict[str, Any] = {
         name: {"role": "quasi", "kind": "categorical", "values": sorted(frame[name].unique())} for name in CENSUS
     }
     spec["AGEP"] = {"role": "quasi", "kind": "numeric", "min": 0, "max": 99}
-    spec["PINCP_DECILE"] = {"role": "sensitive", "kind": "categorical", "values": [str(ten) for ten in range(10)]}
+    deciles = [*(str(ten) for ten in range(10)), "N"]
+    spec["PINCP_DECILE"] = {"role": "sensitive", "kind": "categorical", "values": deciles}
     table = read(frame, Schema.parse({"name": "census", "columns": spec}))
     release = Synthesis(epsilon=1, delta=1e-9).publish(table, SimulatedSource(1))
-    assert total_variation(table, release) < 0.045
+    assert total_variation(table, release) < 0.042
 
 
 @given(st.lists(st.integers(0, 500), min_size=1, max_size=80), st.sampled_from([1e-6, 4.0, 400.0]))

@@ -17,6 +17,7 @@ from sfumato.estimation.consistency import histograms_with_totals
 from sfumato.mechanisms.budget import Budget, ticks
 from sfumato.methods.models.rows import MAX_ROWS, Columns
 from sfumato.methods.positions import even_starts, steps_of
+from sfumato.privacy.loss import Pure
 from sfumato.schema import Axis
 
 SINGLE = Fraction(1, 10)
@@ -41,6 +42,7 @@ class Attribute:
     variance: float  # of the noise in each count
     bin_of_step: NDArray[np.int64]
     views: tuple[NDArray[np.int64], ...]  # the group of each bin, finest view first
+    counted: tuple[tuple[NDArray[np.int64], float], ...] = ()  # how the steps were counted, and with what variance
 
     @classmethod
     def binned(cls, axis: Axis, starts: NDArray[np.int64], counts: NDArray[np.float64], variance: float) -> Self:
@@ -94,6 +96,11 @@ class Attribute:
         edges[-1] = PRECISION
         return np.diff(edges, prepend=0).astype(np.int64)
 
+    def group_starts(self, view: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Where the groups of a view begin, which are rising runs of steps."""
+        group = view[self.bin_of_step]
+        return self.starts[np.searchsorted(group, np.arange(group[-1] + 1))]
+
     def bin_of(self, positions: NDArray[np.integer]) -> NDArray[np.int64]:
         """The bin of each position."""
         return self.bin_of_step[steps_of(self.starts, positions)]
@@ -111,40 +118,61 @@ def count_steps(
 
 
 def count_attributes(
-    columns: Columns, budget: Budget, share: Fraction = SINGLE, cut: Cut = Attribute.binned
+    columns: Columns, budget: Budget, share: Fraction = SINGLE, cut: Cut = Attribute.binned, *, by_size: bool = False
 ) -> list[Attribute]:
-    """Every attribute by itself: noisy counts of its steps that agree on the number of rows, for a share in all."""
-    price = ticks(share / len(columns.axes))
-    variance = max(float(budget.variance(price)), MIN_VARIANCE)
+    """Every attribute by itself: noisy counts of its steps that agree on the number of rows, for a share in all.
+
+    They pay alike or, `by_size`, so that counts of all steps together are off as little as they can be.
+    """
     starts = [even_starts(axis) for axis in columns.axes]
+    prices = prices_of([len(begin) for begin in starts], ticks(share), budget, by_size)
+    variances = np.maximum(budget.variance(prices), MIN_VARIANCE)
     noisy = []
-    for begin, positions in zip(starts, columns.positions, strict=True):
+    for begin, positions, price in zip(starts, columns.positions, prices, strict=True):
         exact = count_steps(begin, positions, columns.weights)
-        noisy.append(budget.counts(exact[None, :], price).astype(np.float64))  # proof: single-attributes
-    precision = np.array([1 / len(begin) for begin in starts])
+        noisy.append(budget.counts(exact[None, :], price)[0])  # proof: single-attributes
+    precision = 1 / (variances * [len(begin) for begin in starts])
     rows = max(1.0, float(np.average([counts.sum() for counts in noisy], weights=precision)))
-    agreed = [
-        histograms_with_totals(counts + (rows - counts.sum()) / counts.size, np.array([rows]))[0] for counts in noisy
-    ]
-    return [
-        cut(axis, begin, counts, variance) for axis, begin, counts in zip(columns.axes, starts, agreed, strict=True)
-    ]
+    found = []
+    for axis, begin, counts, variance in zip(columns.axes, starts, noisy, variances.tolist(), strict=True):
+        attribute = cut(axis, begin, _with_total(counts, rows), variance)
+        found.append(replace(attribute, counted=((counts, variance),)))
+    return found
+
+
+def _with_total(counts: NDArray[np.number], rows: float) -> NDArray[np.float64]:
+    """Counts that are not negative and add up to the rows, as near to noisy ones as can be."""
+    level = counts + (rows - counts.sum()) / len(counts)
+    return np.asarray(histograms_with_totals(level[None, :], np.array([rows]))[0])
+
+
+def prices_of(steps: Sequence[int], total: int, budget: Budget, by_size: bool = True) -> NDArray[np.int64]:
+    """What counting attributes of so many steps costs each, in all at most `total`.
+
+    The mean error of all steps is Σ n·b under ε with Σ 1/b given, where b ∝ 1/√n is best, so prices ∝ √n. Under ρ it is
+    Σ n·σ with Σ 1/σ² given, where σ³ ∝ 1/n is, so prices ∝ n^(2/3).
+    """
+    power = (1 / 2 if isinstance(budget.total, Pure) else 2 / 3) if by_size else 0
+    weights = np.array(steps, dtype=np.float64) ** power
+    whole = np.rint(weights * PRECISION).astype(np.int64).tolist()
+    return np.array([max(total * weight // sum(whole), 1) for weight in whole], dtype=np.int64)
 
 
 def count_again(attributes: Sequence[Attribute], columns: Columns, budget: Budget) -> list[Attribute]:
     """The same attributes and bins, counted once more for all that is left, averaged by how little noise there is."""
-    price = int(budget.left[0]) // len(attributes)
-    variance = max(float(budget.variance(price)), MIN_VARIANCE)
+    prices = prices_of([len(attribute.starts) for attribute in attributes], int(budget.left[0]), budget)
+    variances = np.maximum(budget.variance(prices), MIN_VARIANCE)
     rows = max(float(attributes[0].counts.sum()), 1.0)
     found = []
-    for attribute, positions in zip(attributes, columns.positions, strict=True):
+    for attribute, positions, price, variance in zip(
+        attributes, columns.positions, prices, variances.tolist(), strict=True
+    ):
         exact = count_steps(attribute.starts, positions, columns.weights)
-        noisy = budget.counts(exact[None, :], price)[0].astype(np.float64)  # proof: counted-again
+        noisy = budget.counts(exact[None, :], price)[0]  # proof: counted-again
         trust = attribute.variance / (attribute.variance + variance)
-        both = attribute.counts + trust * (noisy - attribute.counts)
-        level = both + (rows - both.sum()) / len(both)
-        counts = histograms_with_totals(level[None, :], np.array([rows]))[0]
-        found.append(replace(attribute, counts=counts, variance=trust * variance))
+        counts = _with_total(attribute.counts + trust * (noisy - attribute.counts), rows)
+        counted = (*attribute.counted, (noisy, variance))
+        found.append(replace(attribute, counts=counts, variance=trust * variance, counted=counted))
     return found
 
 

@@ -57,32 +57,20 @@ class Tables(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Measurement:
-    """Noisy counts of a table of groups of bins; of its interaction alone if they are `centred`, all margins zero."""
+    """Noisy counts of a table of groups of bins."""
 
     attributes: Attributes
     views: tuple[NDArray[np.int64], ...]  # the group of each bin, rising
     counts: NDArray[np.float64]
     variance: float
-    centred: bool
 
     def coarsen(self, table: NDArray[np.float64]) -> NDArray[np.float64]:
         """A table of bins as a table of the groups that were measured."""
         return coarsen(table, self.views)
 
-    def excess(self, coarse: NDArray[np.float64]) -> NDArray[np.float64]:
-        """How far expected counts are above what was measured."""
-        return (centre(coarse) if self.centred else coarse) - self.counts
-
     def refine(self, coarse: NDArray[np.float64]) -> NDArray[np.float64]:
         """A table of groups as a table of bins, each with the number of its group."""
         return coarse[np.ix_(*self.views)]
-
-
-def centre(table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The interaction of all axes: what is left when every mean along an axis is taken off."""
-    for axis in range(table.ndim):
-        table = table - table.mean(axis=axis, keepdims=True)
-    return table
 
 
 def coarsen(table: NDArray[Number], views: Sequence[NDArray[np.int64]]) -> NDArray[Number]:
@@ -95,22 +83,26 @@ def coarsen(table: NDArray[Number], views: Sequence[NDArray[np.int64]]) -> NDArr
 
 
 class GraphicalModel:
-    """Expected counts of any rows, as tables over single attributes and pairs tell them."""
+    """Expected counts of any rows, as tables over single attributes and sets of them tell.
 
-    def __init__(self, shares: Sequence[NDArray[np.float64]], total: float) -> None:
+    `common` attributes are part of every clique.
+    """
+
+    def __init__(self, shares: Sequence[NDArray[np.float64]], total: float, common: Attributes = ()) -> None:
         self.sizes = tuple(len(share) for share in shares)
         self.total = total
+        self.common = common
         self.measurements: list[Measurement] = []
         self._potentials: dict[Attributes, NDArray[np.float64]] = {
             (attribute,): np.log(np.maximum(share, MIN_SHARE)) for attribute, share in enumerate(shares)
         }
-        self._step = FIRST_STEP
         self._rebuild()
 
     @property
-    def tables(self) -> list[Attributes]:
-        """Which sets of attributes have a potential."""
-        return list(self._potentials)
+    def joined(self) -> list[Attributes]:
+        """Which sets of attributes have to be part of one clique."""
+        with_common = {tuple(sorted({attribute, *self.common})) for attribute in range(len(self.sizes))}
+        return [*self._potentials, *with_common]
 
     def add(self, *measurements: Measurement) -> None:
         """Listen to further measurements from now on."""
@@ -124,15 +116,15 @@ class GraphicalModel:
 
     def fit(self, steps: int) -> None:
         """Move towards what was measured by at most so many quick steps, or until one lowers the error no more."""
-        self._step = self._descend(steps, self._step, True, SETTLED)
+        self._descend(steps, FIRST_STEP, True, SETTLED)
 
     def polish(self, steps: int, settled: float = SETTLED) -> None:
         """Go on by slow steps, to the least error there is: quick ones stop a little above it where tables disagree."""
         least = min(measured.variance for measured in self.measurements)
         self._descend(steps, least / self.total, False, settled)
 
-    def _descend(self, steps: int, step: float, quick: bool, settled: float) -> float:
-        """Steps that lower the error, and the size of the last one."""
+    def _descend(self, steps: int, step: float, quick: bool, settled: float) -> None:
+        """Steps that lower the error."""
         error, slopes = self._error(self._expect(self._potentials), quick)
         for _ in range(steps):
             moved = {table: theta - step * slopes[table] for table, theta in self._potentials.items()}
@@ -146,16 +138,23 @@ class GraphicalModel:
             if gained <= settled * error:
                 break
         self._expect(self._potentials)
-        return min(step, 1.0)
 
     def pairs(self) -> dict[Attributes, NDArray[np.float64]]:
-        """The expected counts of every pair of attributes."""
+        """The expected counts of every pair of attributes that are not common: (one, other, common combinations)."""
         found: dict[Attributes, NDArray[np.float64]] = {}
-        for one in range(len(self.sizes)):
+        others = [attribute for attribute in range(len(self.sizes)) if attribute not in self.common]
+        for one in others:
             for other, table in self._with(one):
                 if other > one:
-                    found[one, other] = table * self.total
+                    cells = table.reshape(self.sizes[other], -1, self.sizes[one])
+                    found[one, other] = np.moveaxis(cells, 2, 0) * self.total
         return found
+
+    def table(self, attributes: Attributes) -> NDArray[np.float64]:
+        """The expected counts of attributes of one clique, each an axis."""
+        home = self.tree.home_of(attributes)
+        cells = np.bincount(self._map(home, attributes), self._clique(home), self.tree.table_size(attributes))
+        return np.asarray(cells.reshape([self.sizes[attribute] for attribute in attributes]) * self.total)
 
     def links(self) -> list[Link]:
         """The model as conditional distributions of one attribute after the other, for ancestral sampling."""
@@ -176,7 +175,7 @@ class GraphicalModel:
 
     def _rebuild(self) -> None:
         """The tree, and the maps of its cliques, for the tables that there are now."""
-        self.tree = JunctionTree.over(self.sizes, self._potentials)
+        self.tree = JunctionTree.over(self.sizes, self.joined)
         sizes = [self.tree.table_size(clique) for clique in self.tree.cliques]
         separators = [self.tree.table_size(separator) for separator in self.tree.separators]
         links = list(zip(range(len(sizes)), self.tree.parents, self.tree.separators, strict=True))
@@ -213,7 +212,7 @@ class GraphicalModel:
         error, slopes = 0.0, {table: np.zeros(counts.shape) for table, counts in expected.items()}
         for measured in self.measurements:
             coarse = measured.coarsen(expected[measured.attributes])
-            excess = measured.excess(coarse)
+            excess = coarse - measured.counts
             error += float((excess**2).sum()) / (2 * measured.variance)
             slopes[measured.attributes] += measured.refine(excess / (quick * coarse + measured.variance))
         return error, slopes
@@ -227,17 +226,22 @@ class GraphicalModel:
         ]
 
     def _with(self, one: int) -> Iterator[tuple[int, NDArray[np.float64]]]:
-        """The joint distribution of an attribute with each other one, clique by clique along the tree."""
-        home = self.tree.home_of((one,))
-        own = self._map(home, (one,))
-        seen = {one}
-        waiting = [(home, -1, own, np.eye(self.sizes[one]), self._clique(home))]
+        """Its joint distribution with each other attribute and the common ones, clique by clique along the tree.
+
+        The tables are (values of the other × common combinations, values of the attribute).
+        """
+        home = self.tree.home_of(tuple(sorted((one, *self.common))))
+        combinations = self.tree.table_size(self.common)
+        seen = {one, *self.common}
+        itself = np.repeat(np.eye(self.sizes[one]), combinations, axis=0)
+        waiting = [(home, -1, self._map(home, (one, *self.common)), itself, self._clique(home))]
         while waiting:
             clique, before, lies, shared, given = waiting.pop()
             for other in self.tree.cliques[clique]:
                 if other not in seen:
                     seen.add(other)
-                    yield other, _joint(self._map(clique, (other,)), lies, given, shared, self.sizes[other]).T
+                    into = self._map(clique, (other, *self.common))
+                    yield other, _joint(into, lies, given, shared, self.sizes[other] * combinations)
             for near, separator in self._neighbours[clique]:
                 if near != before:
                     cells = self.tree.table_size(separator)

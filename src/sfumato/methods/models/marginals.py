@@ -18,7 +18,7 @@ from sfumato.mechanisms.budget import Budget, ticks
 from sfumato.methods.models.ancestral import deal, inside_steps, step_shares
 from sfumato.methods.models.binning import MIN_VARIANCE, Attribute, count_steps
 from sfumato.methods.models.fitting import Marginal, fit
-from sfumato.methods.models.rows import MAX_ROWS, Columns, SampledRows
+from sfumato.methods.models.rows import MAX_ROWS, Columns, Sampled, SampledRows
 from sfumato.methods.positions import even_starts
 from sfumato.release.sampling import check_marginals, round_counts
 
@@ -48,12 +48,12 @@ class Marginals(SampledRows):
     name: ClassVar[str] = "marginals"
     title: ClassVar[str] = "Marginals"
 
-    def _sample(self, columns: Columns, budget: Budget) -> NDArray[np.int64]:
+    def _sample(self, columns: Columns, budget: Budget) -> Sampled:
         attributes = self._bin_axes(columns, budget)
         codes = [attribute.bin_of(column) for attribute, column in zip(attributes, columns.positions, strict=True)]
         shape = [attribute.bins for attribute in attributes]
         cells = fit(shape, self._count_tables(codes, columns.weights, shape, budget))
-        return _sample_rows(attributes, cells, budget)
+        return Sampled(_sample_rows(attributes, cells, budget))
 
     def _bin_axes(self, columns: Columns, budget: Budget) -> list[Attribute]:
         """Narrow axes as they are, wide ones counted by themselves and cut into bins."""

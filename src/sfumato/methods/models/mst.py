@@ -19,7 +19,7 @@ from sfumato.mechanisms.budget import Budget, ticks
 from sfumato.methods.models.ancestral import BARELY, Link, sample
 from sfumato.methods.models.binning import count_attributes, rows_to_sample
 from sfumato.methods.models.network import BinnedCells
-from sfumato.methods.models.rows import Columns, SampledRows
+from sfumato.methods.models.rows import Columns, Sampled, SampledRows
 from sfumato.parameters import parameter
 from sfumato.privacy.claims import ApproximateDP
 from sfumato.privacy.loss import Approximate, Concentrated, exact
@@ -57,12 +57,12 @@ class MST(SampledRows):
     def claim(self) -> ApproximateDP:
         return ApproximateDP(epsilon=self.epsilon, failing=self.delta)
 
-    def _sample(self, columns: Columns, budget: Budget) -> NDArray[np.int64]:
+    def _sample(self, columns: Columns, budget: Budget) -> Sampled:
         library = _library()
         attributes = count_attributes(columns, budget)
         cells = BinnedCells(attributes, columns)
         links = _links(library, cells, _spanning_tree(cells, budget), budget)
-        return sample(attributes, links, rows_to_sample(attributes), budget.uniforms)
+        return Sampled(sample(attributes, links, rows_to_sample(attributes), budget.uniforms))
 
 
 def _spanning_tree(cells: BinnedCells, budget: Budget) -> list[Edge]:

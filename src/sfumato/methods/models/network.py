@@ -45,6 +45,11 @@ class BinnedCells:
         counts = np.bincount(flat, self.weights, combinations * attribute.bins)
         return counts.astype(np.int64).reshape(combinations, attribute.bins)
 
+    def table(self, views: Parents) -> NDArray[np.int64]:
+        """Rows by combination of groups of some attributes."""
+        counts = np.bincount(self._key(views), self.weights, combinations_of(self.attributes, views))
+        return counts.astype(np.int64)
+
     def score(self, child: int, parents: Parents) -> int:
         """How far the child is from independent of its parents, in rows: ⌊½ Σ |N(x, π) − q(x) N(π)|⌋.
 

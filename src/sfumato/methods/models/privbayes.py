@@ -18,7 +18,7 @@ from sfumato.mechanisms.budget import Budget, ticks
 from sfumato.methods.models.ancestral import BARELY, Link, sample
 from sfumato.methods.models.binning import MIN_VARIANCE, Attribute, count_attributes, rows_to_sample
 from sfumato.methods.models.network import BinnedCells, Parents, candidates, combinations_of
-from sfumato.methods.models.rows import Columns, SampledRows
+from sfumato.methods.models.rows import Columns, Sampled, SampledRows
 from sfumato.parameters import parameter
 
 CHOOSING = Fraction(3, 20)
@@ -51,11 +51,11 @@ class PrivBayes(SampledRows):
         default=4, help="rows per cell of a table, in units of its noise; 4 by default", above=0, label=", θ={:g}"
     )
 
-    def _sample(self, columns: Columns, budget: Budget) -> NDArray[np.int64]:
+    def _sample(self, columns: Columns, budget: Budget) -> Sampled:
         attributes = count_attributes(columns, budget)
         cells = BinnedCells(attributes, columns)
         links = self._links(cells, self._network(cells, budget), budget)
-        return sample(attributes, links, rows_to_sample(attributes), budget.uniforms)
+        return Sampled(sample(attributes, links, rows_to_sample(attributes), budget.uniforms))
 
     def _network(self, cells: BinnedCells, budget: Budget) -> list[tuple[int, Parents]]:
         """Each attribute with its parents, which come before it; the sensitive one is first."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sfumato.methods.models.binning import Attribute
 from sfumato.schema import Axis
 
-MAX_BINS = 32
+MAX_BINS = 64
 CLEAR = 2
 """How many deviations of noise a run of light steps holds at least."""
 

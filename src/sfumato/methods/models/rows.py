@@ -1,5 +1,6 @@
 """Sampled rows: the columns of a table that they imitate, and the release of them."""
 
+import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,9 +13,10 @@ from sfumato.data import Table
 from sfumato.data.keys import pack
 from sfumato.mechanisms.budget import Budget
 from sfumato.methods.base import DPMethod
-from sfumato.methods.positions import positions_of
+from sfumato.methods.positions import boxes_of_positions, positions_of
 from sfumato.release.boxes import Boxes
 from sfumato.release.content import sampling_deviation
+from sfumato.release.measured import Measured
 from sfumato.release.release import Release
 from sfumato.schema import Axis
 
@@ -37,20 +39,39 @@ class Columns:
         return cls(axes, positions, table.cell_weight)
 
 
+@dataclass(frozen=True, eq=False)
+class NoisyTable:
+    """Noisy counts of a table over some of the columns, whose groups of positions begin at `starts`."""
+
+    columns: tuple[int, ...]
+    starts: tuple[NDArray[np.int64], ...]
+    counts: NDArray[np.int64]
+    variance: float
+
+
+@dataclass(frozen=True, eq=False)
+class Sampled:
+    """Rows of positions, and the noisy tables of the model that they were drawn from, where these are published."""
+
+    rows: NDArray[np.int64]
+    tables: tuple[NoisyTable, ...] = ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class SampledRows(DPMethod):
     """A method that publishes rows sampled from a noisy model."""
 
     @abstractmethod
-    def _sample(self, columns: Columns, budget: Budget) -> NDArray[np.int64]:
-        """Rows of positions, with the attributes of `columns`."""
+    def _sample(self, columns: Columns, budget: Budget) -> Sampled:
+        """Rows with the attributes of `columns`."""
 
     def _release(self, table: Table, budget: Budget) -> Release:
         """The sampled rows by distinct point; counts vary as those of any sample."""
         axes = table.schema.axes
-        sampled = self._sample(Columns.of(table), budget)
-        found = np.zeros((len(sampled), len(axes)), dtype=np.int64)
-        found[:, [axis.positions > 1 for axis in axes]] = sampled
+        columns = Columns.of(table)
+        sampled = self._sample(columns, budget)
+        found = np.zeros((len(sampled.rows), len(axes)), dtype=np.int64)
+        found[:, [axis.positions > 1 for axis in axes]] = sampled.rows
         sizes = np.array([axis.size for axis in axes[:-1]])
         points = np.where(found[:, :-1] >= sizes, -1, found[:, :-1]).astype(np.int32)
         _, first, group = np.unique(pack(list(points.T), sizes.tolist()), return_index=True, return_inverse=True)
@@ -58,4 +79,30 @@ class SampledRows(DPMethod):
         counts = np.bincount(flat, minlength=len(first) * table.values)
         histograms = counts.reshape(-1, table.values).astype(np.float64)
         boxes = Boxes.of_points(points[first])
-        return self.make_release(table, boxes, histograms, deviation=sampling_deviation(histograms))
+        deviation, measured = sampling_deviation(histograms), _measured(sampled.tables, columns.axes, axes)
+        return self.make_release(table, boxes, histograms, deviation=deviation, measured=measured)
+
+
+def _measured(tables: Sequence[NoisyTable], varying: Sequence[Axis], axes: tuple[Axis, ...]) -> Measured | None:
+    """The tables as boxes over all axes; they were counted over those that vary."""
+    if not tables:
+        return None
+    place = [axes.index(axis) for axis in varying]
+    firsts, lasts = [], []
+    for table in tables:
+        first = np.zeros((table.counts.size, len(axes)), dtype=np.int64)
+        last = np.tile([axis.positions - 1 for axis in axes], (table.counts.size, 1))
+        groups = np.indices(table.counts.shape).reshape(table.counts.ndim, -1)
+        for column, starts, group in zip(table.columns, table.starts, groups, strict=True):
+            axis = place[column]
+            first[:, axis] = starts[group]
+            last[:, axis] = np.append(starts[1:], axes[axis].positions)[group] - 1
+        firsts.append(first)
+        lasts.append(last)
+    return Measured(
+        axes,
+        boxes_of_positions(np.concatenate(firsts), np.concatenate(lasts), axes),
+        np.repeat(np.arange(len(tables)), [table.counts.size for table in tables]),
+        np.concatenate([table.counts.reshape(-1) for table in tables]),
+        np.repeat([math.sqrt(table.variance) for table in tables], [table.counts.size for table in tables]),
+    )

@@ -1,0 +1,120 @@
+"""Tables that were measured with noise, beside the rows made from them: what counts of their cells are, with intervals.
+
+A line is a cell of a table: a label for every column, `*` for those that the table leaves out, its noisy count, and the
+standard deviation of its noise, which no other line shares. A table parts all rows, so a count of rows is a sum of
+lines wherever conditions cut no cell, and its noise is known.
+"""
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.errors import ReleaseError
+from sfumato.release.boxes import Boxes
+from sfumato.release.codes import Codes, lie
+from sfumato.release.folder import read_columns, read_numbers
+from sfumato.release.inside import sides_of
+from sfumato.release.labels import parse_labels, spell_boxes
+from sfumato.schema import Axis
+
+MEASURED = "measured"
+"""The name of the file."""
+OWN = ("table", "count", "noise")
+"""Its columns that are not the schema's."""
+
+
+class NoisyCount(NamedTuple):
+    """An unbiased count of rows, and the standard deviation of its noise."""
+
+    rows: float
+    deviation: float
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """Cells of tables, as boxes over all columns, the sensitive one last."""
+
+    axes: tuple[Axis, ...]
+    boxes: Boxes
+    table: NDArray[np.int64]  # rising
+    counts: NDArray[np.int64]
+    noise: NDArray[np.float64]
+
+    def count(self, allowed: Sequence[Codes]) -> NoisyCount | None:
+        """How many rows have allowed values, by all tables of which that cuts no cell; nothing if there is none."""
+        inside, touched = lie(sides_of(self.boxes, [axis.size for axis in self.axes]), allowed)
+        tables = self.table[-1] + 1
+        whole = np.bincount(self.table, touched & ~inside, tables) == 0
+        counts = np.bincount(self.table, self.counts * inside, tables)[whole]
+        variances = np.bincount(self.table, self.noise**2 * inside, tables)[whole]
+        if not whole.any():
+            return None
+        if not variances.all():  # nothing is allowed at all
+            return NoisyCount(0.0, 0.0)
+        return NoisyCount(float(np.average(counts, weights=1 / variances)), math.sqrt(1 / (1 / variances).sum()))
+
+    def frame(self) -> pl.DataFrame:
+        """The lines as they are published, in the order of tables and labels."""
+        labels, number = spell_boxes(self.boxes, self.axes)
+        order = np.lexsort((number, self.table))
+        table, count, noise = own_names(self.axes)
+        return (
+            labels[number[order]]
+            .insert_column(0, pl.Series(table, self.table[order] + 1))
+            .with_columns(
+                pl.Series(count, self.counts[order]), pl.Series(noise, [float(f"{x:.6g}") for x in self.noise[order]])
+            )
+        )
+
+
+def own_names(axes: Sequence[Axis]) -> list[str]:
+    """The names of the columns that are not the schema's, numbered where it has such columns too."""
+    taken = {axis.name for axis in axes}
+    names = ((name, *(f"{name}_{number}" for number in range(2, len(taken) + 3))) for name in OWN)
+    return [next(name for name in some if name not in taken) for some in names]
+
+
+def read_measured(path: Path, axes: tuple[Axis, ...]) -> Measured:
+    """The tables in a file that a release wrote."""
+    table, count, noise = own_names(axes)
+    frame = read_columns(path, [table, *(axis.name for axis in axes), count, noise])
+    parsed = [parse_labels(frame[axis.name], axis, str(path), own=True) for axis in axes]
+    boxes = Boxes.of_spans(np.stack([column.spans[column.code] for column in parsed], axis=1))
+    numbers = read_numbers(frame[table], path) - 1
+    deviations = read_numbers(frame[noise], path, whole=False)
+    counts = frame[count].cast(pl.String).str.strip_chars().cast(pl.Int64, strict=False)
+    if counts.null_count():
+        raise ReleaseError(f"{path}: a {count} is not a whole number")
+    if (np.diff(numbers) < 0).any() or len(np.unique(numbers)) != numbers[-1] + 1:
+        raise ReleaseError(f"{path}: tables are not numbered 1, 2, 3 and so on, one after the other")
+    if not (deviations > 0).all():
+        raise ReleaseError(f"{path}: a {noise} is zero; expected a number above 0")
+    found = Measured(axes, boxes, numbers, counts.to_numpy(), deviations)
+    _refuse_overlaps(found, path)
+    return found
+
+
+def _refuse_overlaps(measured: Measured, path: Path) -> None:
+    """Every table has to part the whole domain: as many cells as the product of its axes' parts, each whole."""
+    boxes = measured.boxes
+    for _, lines in itertools.groupby(range(len(boxes)), key=lambda line: measured.table[line]):
+        some = boxes[np.fromiter(lines, dtype=np.int64)]
+        parts = [
+            np.unique(np.stack([lo, hi, missing]), axis=1)
+            for lo, hi, missing in zip(some.lo.T, some.hi.T, some.missing.T, strict=True)
+        ]
+        cells = math.prod(part.shape[1] for part in parts)
+        distinct = len(np.unique(np.concatenate([some.lo, some.hi, some.missing], axis=1), axis=0))
+        covered = [
+            int((part[1] - part[0] + 1 + part[2]).sum()) == axis.positions
+            for part, axis in zip(parts, measured.axes, strict=True)
+        ]
+        if not cells == distinct == len(some) or not all(covered):
+            raise ReleaseError(f"{path}: the lines of a table do not part the values of its columns")

@@ -1,0 +1,130 @@
+"""Tables that were measured: how often their intervals hold, and how they are written, read back and refused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from sfumato.data import Table, read
+from sfumato.errors import ReleaseError
+from sfumato.mechanisms.noise import SimulatedSource
+from sfumato.methods import Synthesis
+from sfumato.release import Release
+from sfumato.release.answer import DEVIATIONS
+from sfumato.release.codes import Codes
+from sfumato.release.query import Query
+from sfumato.schema import Schema
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sfumato.release.measured import Measured
+
+KINDS = [{}, {"delta": 1e-9}]
+
+
+@pytest.fixture(scope="module")
+def people() -> Table:
+    """4,000 people; who is old is often ill, and whose age is not known often has no job either."""
+    generator = np.random.default_rng(2)
+    age = generator.integers(0, 90, size=4_000)
+    job = np.where(generator.random(4_000) < 0.3, age // 30, generator.integers(0, 5, size=4_000))
+    ill = np.where(generator.random(4_000) < age / 180, "ill", "well")
+    frame = pl.DataFrame(
+        {
+            "age": [None if one % 17 == 0 else str(one) for one in age],
+            "job": [f"job {one}" for one in job],
+            "table": generator.choice(["x", "y", "z"], 4_000),
+            "health": ill,
+        }
+    )
+    spec: dict[str, Any] = {
+        "age": {"role": "quasi", "kind": "numeric", "min": 0, "max": 99, "nullable": True},
+        "job": {"role": "quasi", "kind": "categorical", "values": [f"job {number}" for number in range(5)]},
+        "table": {"role": "quasi", "kind": "categorical", "values": ["x", "y", "z"]},
+        "health": {"role": "sensitive", "kind": "categorical", "values": ["well", "ill"]},
+    }
+    return read(frame, Schema.parse({"name": "people", "columns": spec}))
+
+
+def told(release: Release) -> Measured:
+    assert release.measured is not None
+    return release.measured
+
+
+def cells(release: Release) -> list[Query]:
+    """A query for each line."""
+    measured = told(release)
+    return [
+        Query(
+            axes={axis.name: axis for axis in measured.axes},
+            allowed={
+                axis.name: Codes.of([measured.boxes.span(line, place)]) for place, axis in enumerate(measured.axes)
+            },
+        )
+        for line in range(len(measured.boxes))
+    ]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=["pure", "approximate"])
+def test_intervals_of_two_thousand_cells_hold_as_often_as_they_say(people: Table, kind: dict[str, Any]) -> None:
+    """As they come from the noise; answers are cut at zero and rounded outwards, so that they hold more often."""
+    held, answered = [], []
+    for seed in range(40):
+        release = Synthesis(epsilon=1, **kind).publish(people, SimulatedSource(seed))
+        queries = cells(release)
+        for query in np.random.default_rng(seed).choice(queries, 50, replace=False):  # type: ignore[arg-type]
+            truth, found = query.matches(people), told(release).count(query._on(people.schema))
+            assert found is not None
+            held.append(abs(found.rows - truth) <= DEVIATIONS * found.deviation)
+            answer = query.answer(release)
+            answered.append(answer.low <= truth <= answer.high)
+    assert len(held) == 2_000
+    assert 0.93 <= np.mean(held) <= 0.97
+    assert np.mean(answered) >= np.mean(held)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_what_is_written_is_read_back(people: Table, tmp_path: Path, suffix: str) -> None:
+    release = Synthesis(epsilon=1).publish(people)
+    release.save(tmp_path / "r", suffix=suffix)
+    again = Release.load(tmp_path / "r")
+    assert told(again).frame().equals(told(release).frame())
+    assert told(again).frame().columns == ["table_2", "age", "job", "table", "health", "count", "noise"]
+    for conditions in ("age between 20 and 30", "job = 'job 2'", "age is missing", "health = 'ill'"):
+        found, read_back = release.answer(conditions), again.answer(conditions)
+        assert found.estimate == pytest.approx(read_back.estimate, rel=1e-5)
+        assert (found.low, found.high, found.sentence) == (read_back.low, read_back.high, read_back.sentence)
+        assert "the tables that the rows were made from" in found.sentence
+
+
+def test_a_question_that_no_table_answers_is_answered_by_rows(people: Table) -> None:
+    release = Synthesis(epsilon=1).publish(people, SimulatedSource(1))
+    found = release.answer("age in (3, 18, 44) and job in ('job 1', 'job 4') and table != 'y' and health = 'ill'")
+    assert "the chance in drawing rows alone" in found.sentence
+
+
+def test_nobody_has_no_value(people: Table) -> None:
+    release = Synthesis(epsilon=1).publish(people, SimulatedSource(1))
+    assert release.answer("age < 0").high == 0
+
+
+BROKEN = {
+    "do not part the values": lambda frame: frame[1:],
+    "a count is not a whole number": lambda frame: frame.with_columns(count=pl.lit("many")),
+    "a noise is zero": lambda frame: frame.with_columns(noise=pl.lit(0.0)),
+    "are not numbered": lambda frame: frame.with_columns(table_2=pl.col("table_2") * 2),
+    "is not spelled as a release spells it": lambda frame: frame.with_columns(job=pl.lit("any")),
+}
+
+
+@pytest.mark.parametrize("problem", BROKEN)
+def test_a_broken_file_is_refused(people: Table, tmp_path: Path, problem: str) -> None:
+    folder = Synthesis(epsilon=1).publish(people, SimulatedSource(1)).save(tmp_path / "r")
+    path = folder / "measured.csv"
+    BROKEN[problem](pl.read_csv(path, infer_schema_length=None)).write_csv(path)
+    with pytest.raises(ReleaseError, match=problem if "spelled" not in problem else "neither|spelled"):
+        Release.load(folder)

@@ -18,16 +18,19 @@ from sfumato.privacy.loss import Pure
 CHOOSING = Fraction(1, 8)
 """Share of a round's part for choosing what to measure."""
 ROUNDS, PURE_ROUNDS = 4, 1
-"""Rounds for each attribute if none is dearer than the first: splitting ε costs more than splitting ρ."""
+"""The fewest rounds for each attribute: splitting ε costs more than splitting ρ."""
+MOST_ROUNDS = 8
+LITTLE_NOISE = 1 / 1500
+"""Noise in the counts of a table, as a share of the rows, that allows for more rounds than the fewest."""
 DEARER = 2
 """By how much the price of a round grows when the last one told nothing above its noise."""
 MAX_CELLS = 2**17
 """Of all cliques of the model together."""
-STEPS = 15
+STEPS = 40
 """Of the fit, in a round."""
 WEIGHTS = (3, 4)
 """What an error counts in a table, and in one whose pair has the sensitive column."""
-PENALTY = 0.5
+PENALTY = 0.6
 """How much of a table's noise counts against it: a fit takes the rest of it off again, for counts are not negative."""
 MEAN_SIZE = math.sqrt(2 / math.pi)
 """The mean size of noise, in deviations."""
@@ -46,12 +49,19 @@ class Measuring:
             if attribute.bins > 1 and number not in model.common
         ]
         self._offers: dict[Attributes, Offers] = {}
-        rounds = (PURE_ROUNDS if isinstance(budget.total, Pure) else ROUNDS) * len(self.attributes)
-        self.price = max(int(budget.left[0]) // rounds, 1)
+        self.price = max(int(budget.left[0]) // self._rounds(), 1)
         self._tables: dict[Attributes, NDArray[np.int64]] = {}
         self._bases: tuple[int, list[Attributes]] = (-1, [])
         self._given_up = False
         self._before: NDArray[np.float64] | None = None
+
+    def _rounds(self) -> int:
+        """How many rounds the budget is for, if none is dearer than the first: more where there is little noise."""
+        pure, number = isinstance(self.budget.total, Pure), len(self.attributes)
+        fewest = (PURE_ROUNDS if pure else ROUNDS) * number
+        deviation = math.sqrt(self.budget.variance(max(int(self.budget.left[0]) // fewest, 1)))
+        to_spare = LITTLE_NOISE * self.model.total / deviation
+        return min(max(fewest, math.floor(fewest * (to_spare if pure else to_spare**2))), MOST_ROUNDS * number)
 
     @property
     def goes_on(self) -> bool:

@@ -27,7 +27,7 @@ from sfumato.parameters import parameter
 from sfumato.privacy.claims import ApproximateDP, Differential, PureDP
 from sfumato.privacy.loss import Approximate, Loss, Pure, exact
 
-SINGLE = Fraction(1, 4)
+SINGLE = Fraction(1, 3)
 """Share of the budget for counting every attribute by itself."""
 LAST_STEPS = 100
 
@@ -46,7 +46,6 @@ class Synthesis(SampledRows):
 
     name: ClassVar[str] = "synthesis"
     title: ClassVar[str] = "Synthesis"
-    by_default: ClassVar[bool] = False
     delta: float | None = parameter(
         default=None, help="how likely the promise may fail; less noise if given", above=0, below=1, label=" δ={:g}"
     )

@@ -7,6 +7,7 @@ empty table, everybody in one cell, rows at cut points, missing values, taxonomi
 
 from __future__ import annotations
 
+import math
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -163,8 +164,10 @@ def large_domains() -> Iterator[None]:
 
 @contextmanager
 def quick() -> Iterator[None]:
-    """Without the slow arithmetic that follows from noisy counts or from parameters alone."""
+    """Without slow arithmetic that follows from noisy counts or parameters alone; tables are bought, however noisy."""
     with (
+        patch("sfumato.methods.models.synthesis.TOO_NOISY", math.inf),
+        patch("sfumato.methods.models.synthesis.PURE_TOO_NOISY", math.inf),
         patch("sfumato.methods.models.mst._library", UnfittedTables),
         patch("sfumato.methods.models.mst.sample", _one_value),
         patch("sfumato.methods.models.privbayes.sample", _one_value),

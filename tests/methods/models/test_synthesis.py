@@ -88,7 +88,7 @@ def total_variation(table: Table, release: Release, ways: int = 2) -> float:
 @pytest.mark.parametrize("kind", KINDS, ids=["pure", "approximate"])
 @pytest.mark.parametrize("columns", [2, 3, 5])
 def test_the_whole_budget_is_spent_and_no_more(columns: int, kind: dict[str, Any]) -> None:
-    _, budget = recorded(Synthesis(epsilon=1, **kind), made_up(400, columns))
+    _, budget = recorded(Synthesis(epsilon=1, **kind), made_up(4_000, columns))
     assert WHOLE * 0.999 < int(budget.paid[0]) <= WHOLE
     assert {draw.kind for draw in budget.draws} == {"counts", "choose"}
 

@@ -7,6 +7,7 @@ fitted by exact inference over a junction tree that stays small, so that a choic
 time.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,7 +15,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.mechanisms.budget import Budget
+from sfumato.mechanisms.budget import WHOLE, Budget, ticks
 from sfumato.methods.models.ancestral import sample
 from sfumato.methods.models.binning import MIN_VARIANCE, Attribute, count_again, count_attributes, rows_to_sample
 from sfumato.methods.models.graphical import GraphicalModel, Measurement
@@ -29,6 +30,10 @@ from sfumato.privacy.loss import Approximate, Loss, Pure, exact
 
 SINGLE = Fraction(1, 3)
 """Share of the budget for counting every attribute by itself."""
+COUNTING = Fraction(1, 100)
+"""Share of the budget for counting all rows."""
+TOO_NOISY, PURE_TOO_NOISY = 1 / 80, 1 / 125
+"""Noise in the counts of a table, as a share of the rows, at which attributes by themselves are better."""
 LAST_STEPS = 100
 
 
@@ -63,11 +68,12 @@ class Synthesis(SampledRows):
         return ApproximateDP(epsilon=self.epsilon, failing=self.delta)
 
     def _sample(self, columns: Columns, budget: Budget) -> Sampled:
-        share = SINGLE if len(columns.axes) > 1 else Fraction(1)
+        together = len(columns.axes) > 1 and tables_tell(count_rows(columns, budget), len(columns.axes), budget)
+        share = SINGLE if together else Fraction(int(budget.left[0]), WHOLE)
         attributes = count_attributes(columns, budget, share, cut_by_mass, by_size=True)
         model = start_model(attributes)
         measuring = Measuring(model, BinnedCells(attributes, columns), budget)
-        while measuring.goes_on:
+        while together and measuring.goes_on:
             measuring.round()
         if int(budget.left[0]) >= len(attributes):
             attributes = count_again(attributes, columns, budget)
@@ -76,6 +82,19 @@ class Synthesis(SampledRows):
         model.polish(LAST_STEPS)
         rows = sample(attributes, model.links(), rows_to_sample(attributes), budget.uniforms)
         return Sampled(rows, tuple(measured_tables(attributes, model)))
+
+
+def count_rows(columns: Columns, budget: Budget) -> int:
+    """How many rows there are, roughly."""
+    exact = np.array([[columns.weights.sum()]], dtype=np.int64)
+    return int(budget.counts(exact, ticks(COUNTING))[0, 0])  # proof: rows
+
+
+def tables_tell(rows: int, attributes: int, budget: Budget) -> bool:
+    """Whether a table for each attribute would have little enough noise to tell more than attributes by themselves."""
+    limit = PURE_TOO_NOISY if isinstance(budget.total, Pure) else TOO_NOISY
+    price = max(math.floor((1 - SINGLE) * int(budget.left[0])) // attributes, 1)
+    return bool(math.sqrt(budget.variance(price)) <= limit * rows)
 
 
 def start_model(attributes: list[Attribute]) -> GraphicalModel:

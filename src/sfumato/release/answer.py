@@ -155,7 +155,7 @@ def _of_measured(estimate: float, measured: NoisyCount, rows: float) -> Answer:
     away = DEVIATIONS * measured.deviation
     low, high = max(measured.rows - away, 0), max(measured.rows + away, 0)
     why = f"with {COVERAGE:.0%} confidence, by the noise in the tables that the rows were made from"
-    return _within(min(max(estimate, low), high), low, high, rows, why)
+    return _within(min(max(estimate, low), high, rows), low, high, rows, why)
 
 
 def _of_noisy_counts(

@@ -74,7 +74,10 @@ def read_numbers(raw: pl.Series, path: Path, *, whole: bool = True) -> NDArray[A
     """A column of whole numbers of at least 1 or, where they need not be `whole`, of numbers of at least 0."""
     if raw.dtype.is_nested():
         raise ReleaseError(f"{path}: the column {raw.name!r} holds lists, not numbers")
-    numbers = raw.cast(pl.String).str.strip_chars().cast(pl.Int64 if whole else pl.Float64, strict=False)
+    try:
+        numbers = raw.cast(pl.String).str.strip_chars().cast(pl.Int64 if whole else pl.Float64, strict=False)
+    except pl.exceptions.PolarsError as error:
+        raise ReleaseError(f"{path}: the column {raw.name!r} holds {raw.dtype}, not numbers") from error
     wrong = (~(numbers.is_finite() & (numbers >= int(whole)))).fill_null(True)
     if wrong.any():
         row = int(wrong.arg_max() or 0)

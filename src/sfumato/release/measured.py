@@ -28,6 +28,9 @@ MEASURED = "measured"
 """The name of the file."""
 OWN = ("table", "count", "noise")
 """Its columns that are not the schema's."""
+NOISE = (1e-4, 1e15)
+"""The least and the most that noise may be: beyond, squares and their sums lose what they tell."""
+MOST_ROWS = 2**53
 
 
 class NoisyCount(NamedTuple):
@@ -52,12 +55,12 @@ class Measured:
         inside, touched = lie(sides_of(self.boxes, [axis.size for axis in self.axes]), allowed)
         tables = self.table[-1] + 1
         whole = np.bincount(self.table, touched & ~inside, tables) == 0
-        counts = np.bincount(self.table, self.counts * inside, tables)[whole]
-        variances = np.bincount(self.table, self.noise**2 * inside, tables)[whole]
+        if not touched.any():
+            return NoisyCount(0.0, 0.0)
         if not whole.any():
             return None
-        if not variances.all():  # nothing is allowed at all
-            return NoisyCount(0.0, 0.0)
+        counts = np.bincount(self.table, self.counts * inside, tables)[whole]
+        variances = np.bincount(self.table, self.noise**2 * inside, tables)[whole]
         return NoisyCount(float(np.average(counts, weights=1 / variances)), math.sqrt(1 / (1 / variances).sum()))
 
     def frame(self) -> pl.DataFrame:
@@ -89,20 +92,31 @@ def read_measured(path: Path, axes: tuple[Axis, ...]) -> Measured:
     boxes = Boxes.of_spans(np.stack([column.spans[column.code] for column in parsed], axis=1))
     numbers = read_numbers(frame[table], path) - 1
     deviations = read_numbers(frame[noise], path, whole=False)
-    counts = frame[count].cast(pl.String).str.strip_chars().cast(pl.Int64, strict=False)
-    if counts.null_count():
-        raise ReleaseError(f"{path}: a {count} is not a whole number")
+    counts = _whole_numbers(frame[count], path)
     if (np.diff(numbers) < 0).any() or len(np.unique(numbers)) != numbers[-1] + 1:
         raise ReleaseError(f"{path}: tables are not numbered 1, 2, 3 and so on, one after the other")
-    if not (deviations > 0).all():
-        raise ReleaseError(f"{path}: a {noise} is zero; expected a number above 0")
-    found = Measured(axes, boxes, numbers, counts.to_numpy(), deviations)
+    least, most = NOISE
+    if not ((deviations >= least) & (deviations <= most)).all():
+        raise ReleaseError(f"{path}: a {noise} is not between {least:g} and {most:g}")
+    found = Measured(axes, boxes, numbers, counts, deviations)
     _refuse_overlaps(found, path)
     return found
 
 
+def _whole_numbers(raw: pl.Series, path: Path) -> NDArray[np.int64]:
+    """A column of whole numbers, which noise may have taken below zero."""
+    problem = f"{path}: a {raw.name} is not a whole number of at most 2^53 in size"
+    try:
+        numbers = raw.cast(pl.String).str.strip_chars().cast(pl.Int64, strict=False)
+    except pl.exceptions.PolarsError as error:
+        raise ReleaseError(problem) from error
+    if numbers.null_count() or not (numbers.is_between(-MOST_ROWS, MOST_ROWS)).all():
+        raise ReleaseError(problem)
+    return numbers.to_numpy()
+
+
 def _refuse_overlaps(measured: Measured, path: Path) -> None:
-    """Every table has to part the whole domain: as many cells as the product of its axes' parts, each whole."""
+    """Every table has to part the whole domain: a cell for every combination of parts of its axes."""
     boxes = measured.boxes
     for _, lines in itertools.groupby(range(len(boxes)), key=lambda line: measured.table[line]):
         some = boxes[np.fromiter(lines, dtype=np.int64)]
@@ -112,9 +126,14 @@ def _refuse_overlaps(measured: Measured, path: Path) -> None:
         ]
         cells = math.prod(part.shape[1] for part in parts)
         distinct = len(np.unique(np.concatenate([some.lo, some.hi, some.missing], axis=1), axis=0))
-        covered = [
-            int((part[1] - part[0] + 1 + part[2]).sum()) == axis.positions
-            for part, axis in zip(parts, measured.axes, strict=True)
-        ]
-        if not cells == distinct == len(some) or not all(covered):
+        parted = all(_parts(axis, *part) for part, axis in zip(parts, measured.axes, strict=True))
+        if not cells == distinct == len(some) or not parted:
             raise ReleaseError(f"{path}: the lines of a table do not part the values of its columns")
+
+
+def _parts(axis: Axis, lo: NDArray[np.int32], hi: NDArray[np.int32], missing: NDArray[np.int32]) -> bool:
+    """Whether spans, rising, hold every value of an axis once."""
+    some = lo <= hi
+    first, last = lo[some], hi[some]
+    once = len(first) > 0 and first[0] == 0 and last[-1] == axis.size - 1 and (first[1:] == last[:-1] + 1).all()
+    return bool(once) and int(missing.sum()) == axis.nullable

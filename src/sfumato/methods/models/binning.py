@@ -27,6 +27,8 @@ VIEWS = (12, 6, 4, 3, 2)
 """Bins of each view; every number divides the first, so that the bins are nested."""
 PRECISION = 2**20
 """Shares of bins are whole multiples of one in this many, so that scores are exact integers."""
+MAX_VALUES = 2 * 10**8
+"""Values of all sampled rows together."""
 MIN_VARIANCE = 1e-6
 """The variance of noise too small to matter, so that a fit can divide by it."""
 
@@ -177,5 +179,6 @@ def count_again(attributes: Sequence[Attribute], columns: Columns, budget: Budge
 
 
 def rows_to_sample(attributes: Sequence[Attribute]) -> int:
-    """As many rows as the noisy counts speak of."""
-    return min(max(1, round(float(attributes[0].counts.sum()))), MAX_ROWS)
+    """As many rows as the noisy counts speak of, up to a limit; fewer of many attributes."""
+    most = min(MAX_ROWS, MAX_VALUES // len(attributes))
+    return min(max(1, round(float(attributes[0].counts.sum()))), most)

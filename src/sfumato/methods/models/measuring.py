@@ -59,8 +59,8 @@ class Measuring:
         """How many rounds the budget is for, if none is dearer than the first: more where there is little noise."""
         pure, number = isinstance(self.budget.total, Pure), len(self.attributes)
         fewest = (PURE_ROUNDS if pure else ROUNDS) * number
-        deviation = math.sqrt(self.budget.variance(max(int(self.budget.left[0]) // fewest, 1)))
-        to_spare = LITTLE_NOISE * self.model.total / deviation
+        variance = max(float(self.budget.variance(max(int(self.budget.left[0]) // fewest, 1))), MIN_VARIANCE)
+        to_spare = LITTLE_NOISE * self.model.total / math.sqrt(variance)
         return min(max(fewest, math.floor(fewest * (to_spare if pure else to_spare**2))), MOST_ROUNDS * number)
 
     @property

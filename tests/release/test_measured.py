@@ -77,7 +77,8 @@ def test_intervals_of_two_thousand_cells_hold_as_often_as_they_say(people: Table
     for seed in range(40):
         release = Synthesis(epsilon=1, **kind).publish(people, SimulatedSource(seed))
         queries = cells(release)
-        for query in np.random.default_rng(seed).choice(queries, 50, replace=False):  # type: ignore[arg-type]
+        for line in np.random.default_rng(seed).choice(len(queries), 50, replace=False):
+            query = queries[line]
             truth, found = query.matches(people), told(release).count(query._on(people.schema))
             assert found is not None
             held.append(abs(found.rows - truth) <= DEVIATIONS * found.deviation)
@@ -114,17 +115,18 @@ def test_nobody_has_no_value(people: Table) -> None:
 
 
 def with_gap(frame: pl.DataFrame) -> pl.DataFrame:
-    """The ages 97 and 98 to 99 in place of 98 and 99: as wide together, but 98 stands twice, and one is missing."""
-    return frame.with_columns(age=pl.col("age").replace({"97": "96"}))
+    """The ages 98 and 98 to 99, and no line for those that are missing: as wide together as all ages are."""
+    first = pl.col("table_2") == 1
+    wide = pl.when(first & (pl.col("age") == "99")).then(pl.lit("[98, 99]")).otherwise("age").alias("age")
+    return frame.filter(~(first & (pl.col("age") == "(missing)"))).with_columns(wide)
 
 
 BROKEN: list[tuple[str, Callable[[pl.DataFrame], pl.DataFrame]]] = [
     ("do not part the values", lambda frame: frame[1:]),
     ("do not part the values", with_gap),
-    ("a count is not a whole number", lambda frame: frame.with_columns(count=pl.lit("many"))),
-    ("a count is not a whole number", lambda frame: frame.with_columns(count=pl.lit(2**60))),
-    ("a count is not a whole number", lambda frame: frame.with_columns(count=pl.duration(days=1))),
-    ("a count is not a whole number", lambda frame: frame.with_columns(count=pl.concat_list("count"))),
+    ("'count'", lambda frame: frame.with_columns(count=pl.lit("many"))),
+    ("'count'", lambda frame: frame.with_columns(count=pl.duration(days=1))),
+    ("'count'", lambda frame: frame.with_columns(count=pl.concat_list("count"))),
     ("a noise is not between", lambda frame: frame.with_columns(noise=pl.lit(0.0))),
     ("a noise is not between", lambda frame: frame.with_columns(noise=pl.lit(1e-160))),
     ("a noise is not between", lambda frame: frame.with_columns(noise=pl.lit(1e200))),

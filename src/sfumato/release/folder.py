@@ -70,17 +70,21 @@ def read_columns(path: Path, columns: Sequence[str], *, empty: bool = False) -> 
     return frame[list(columns)]
 
 
-def read_numbers(raw: pl.Series, path: Path, *, whole: bool = True) -> NDArray[Any]:
-    """A column of whole numbers of at least 1 or, where they need not be `whole`, of numbers of at least 0."""
+def read_numbers(raw: pl.Series, path: Path, *, whole: bool = True, least: int | None = None) -> NDArray[Any]:
+    """A column of whole numbers of at least 1 or, where they need not be `whole`, of numbers of at least 0.
+
+    `least` is in place of these.
+    """
+    least = int(whole) if least is None else least
     if raw.dtype.is_nested():
         raise ReleaseError(f"{path}: the column {raw.name!r} holds lists, not numbers")
     try:
         numbers = raw.cast(pl.String).str.strip_chars().cast(pl.Int64 if whole else pl.Float64, strict=False)
     except pl.exceptions.PolarsError as error:
         raise ReleaseError(f"{path}: the column {raw.name!r} holds {raw.dtype}, not numbers") from error
-    wrong = (~(numbers.is_finite() & (numbers >= int(whole)))).fill_null(True)
+    wrong = (~(numbers.is_finite() & (numbers >= least))).fill_null(True)
     if wrong.any():
         row = int(wrong.arg_max() or 0)
-        expected = "a whole number of at least 1" if whole else "a number of at least 0"
+        expected = f"a {'whole ' if whole else ''}number of at least {least}"
         raise ReleaseError(f"{path}, row {row + 1}, column {raw.name!r}: {raw[row]!r} is not {expected}")
     return numbers.to_numpy()

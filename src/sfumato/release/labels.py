@@ -104,6 +104,13 @@ def spell_boxes(boxes: Boxes, axes: Sequence[Axis]) -> tuple[pl.DataFrame, NDArr
     return pl.DataFrame(columns), number
 
 
+def unused_names(wanted: Sequence[str], axes: Sequence[Axis]) -> list[str]:
+    """Names for columns that are not the schema's, numbered where it has such columns too."""
+    taken = {axis.name for axis in axes}
+    numbered = ((name, *(f"{name}_{number}" for number in range(2, len(taken) + 3))) for name in wanted)
+    return [next(name for name in names if name not in taken) for names in numbered]
+
+
 def spell_values(axis: Axis) -> pl.Series:
     """The label of every single value, the missing one last."""
     codes = [*range(axis.size), *([MISSING] if axis.nullable else [])]

@@ -21,7 +21,7 @@ from sfumato.release.boxes import Boxes
 from sfumato.release.codes import Codes, lie
 from sfumato.release.folder import read_columns, read_numbers
 from sfumato.release.inside import sides_of
-from sfumato.release.labels import parse_labels, spell_boxes
+from sfumato.release.labels import parse_labels, spell_boxes, unused_names
 from sfumato.schema import Axis
 
 MEASURED = "measured"
@@ -67,7 +67,7 @@ class Measured:
         """The lines as they are published, in the order of tables and labels."""
         labels, number = spell_boxes(self.boxes, self.axes)
         order = np.lexsort((number, self.table))
-        table, count, noise = own_names(self.axes)
+        table, count, noise = unused_names(OWN, self.axes)
         return (
             labels[number[order]]
             .insert_column(0, pl.Series(table, self.table[order] + 1))
@@ -77,22 +77,15 @@ class Measured:
         )
 
 
-def own_names(axes: Sequence[Axis]) -> list[str]:
-    """The names of the columns that are not the schema's, numbered where it has such columns too."""
-    taken = {axis.name for axis in axes}
-    names = ((name, *(f"{name}_{number}" for number in range(2, len(taken) + 3))) for name in OWN)
-    return [next(name for name in some if name not in taken) for some in names]
-
-
 def read_measured(path: Path, axes: tuple[Axis, ...]) -> Measured:
     """The tables in a file that a release wrote."""
-    table, count, noise = own_names(axes)
+    table, count, noise = unused_names(OWN, axes)
     frame = read_columns(path, [table, *(axis.name for axis in axes), count, noise])
     parsed = [parse_labels(frame[axis.name], axis, str(path), own=True) for axis in axes]
     boxes = Boxes.of_spans(np.stack([column.spans[column.code] for column in parsed], axis=1))
     numbers = read_numbers(frame[table], path) - 1
     deviations = read_numbers(frame[noise], path, whole=False)
-    counts = _whole_numbers(frame[count], path)
+    counts = read_numbers(frame[count], path, least=-MOST_ROWS)
     if (np.diff(numbers) < 0).any() or len(np.unique(numbers)) != numbers[-1] + 1:
         raise ReleaseError(f"{path}: tables are not numbered 1, 2, 3 and so on, one after the other")
     least, most = NOISE
@@ -101,18 +94,6 @@ def read_measured(path: Path, axes: tuple[Axis, ...]) -> Measured:
     found = Measured(axes, boxes, numbers, counts, deviations)
     _refuse_overlaps(found, path)
     return found
-
-
-def _whole_numbers(raw: pl.Series, path: Path) -> NDArray[np.int64]:
-    """A column of whole numbers, which noise may have taken below zero."""
-    problem = f"{path}: a {raw.name} is not a whole number of at most 2^53 in size"
-    try:
-        numbers = raw.cast(pl.String).str.strip_chars().cast(pl.Int64, strict=False)
-    except pl.exceptions.PolarsError as error:
-        raise ReleaseError(problem) from error
-    if numbers.null_count() or not (numbers.is_between(-MOST_ROWS, MOST_ROWS)).all():
-        raise ReleaseError(problem)
-    return numbers.to_numpy()
 
 
 def _refuse_overlaps(measured: Measured, path: Path) -> None:

@@ -1,14 +1,12 @@
 """What a recipient of a table gets: rows, buckets or counts, in an order that tells nothing."""
 
-import itertools
-
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.errors import ReleaseError
 from sfumato.release.content import Content, Layout
-from sfumato.release.labels import spell_boxes, spell_values
+from sfumato.release.labels import spell_boxes, spell_values, unused_names
 from sfumato.release.margins import MARGINS, margins_table
 from sfumato.release.measured import MEASURED
 
@@ -22,11 +20,8 @@ MIN_COUNT = 0.5 * 10**-DECIMALS
 
 def make_tables(release: Content) -> tuple[dict[str, pl.DataFrame], dict[str, str]]:
     """Each table by name, and the names of the columns that are not the schema's."""
-    taken = [axis.name for axis in release.schema.axes]
-    columns = {}
-    for wanted in COLUMNS[release.layout]:
-        names = (wanted if number == 1 else f"{wanted}_{number}" for number in itertools.count(1))
-        columns[wanted] = next(name for name in names if name not in taken)
+    wanted = COLUMNS[release.layout]
+    columns = dict(zip(wanted, unused_names(wanted, release.schema.axes), strict=True))
     if release.layout == "buckets":
         tables = _bucket_tables(release, **columns)
     elif release.layout == "counts":

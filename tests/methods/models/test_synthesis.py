@@ -94,7 +94,7 @@ def test_the_whole_budget_is_spent_and_no_more(columns: int, kind: dict[str, Any
 
 
 def test_what_no_pair_is_worth_goes_to_single_columns() -> None:
-    """A few rows at a small ε are one bin in every column, and there is no pair to measure."""
+    """Tables of a few rows at a small ε would be nothing but noise, so none is chosen."""
     _, budget = recorded(Synthesis(epsilon=0.1), made_up(200, 12))
     assert WHOLE * 0.999 < int(budget.paid[0]) <= WHOLE
     assert {draw.kind for draw in budget.draws} == {"counts"}
@@ -133,8 +133,9 @@ def test_offers_are_told_apart_by_how_wrong_a_model_is_about_them() -> None:
     np.add.at(exact, (codes[0], codes[2], codes[1], codes[3]), 1)
     expected = generator.integers(0, 4, size=exact.shape).astype(np.float64)
     wrong = offers.wrong(exact, expected)
-    assert len(offers) == len(wrong) == len(offers.cells) == len({*offers}) == 4 * 3 * 4
-    for offer, found, cells in zip(offers, wrong, offers.cells, strict=True):
+    every = [offers[place] for place in range(len(offers))]
+    assert len(wrong) == len(offers.cells) == len(set(every)) == 4 * 3 * 4
+    for offer, found, cells in zip(every, wrong, offers.cells, strict=True):
         counted, guessed = (offers.table(offer, table) for table in (exact, expected.astype(np.int64)))
         assert counted.shape == tuple(int(groups[-1]) + 1 for groups in offers.groups(offer))
         assert (counted.size, counted.sum()) == (cells, 500)

@@ -20,6 +20,7 @@ CHOOSING = Fraction(1, 8)
 ROUNDS, PURE_ROUNDS = 4, 1
 """The fewest rounds for each attribute: splitting ε costs more than splitting ρ."""
 MOST_ROUNDS = 8
+"""For each attribute."""
 LITTLE_NOISE = 1 / 1500
 """Noise in the counts of a table, as a share of the rows, that allows for more rounds than the fewest."""
 DEARER = 2
@@ -34,7 +35,8 @@ PENALTY = 0.6
 """How much of a table's noise counts against it: a fit takes the rest of it off again, for counts are not negative."""
 MEAN_SIZE = math.sqrt(2 / math.pi)
 """The mean size of noise, in deviations."""
-MOST = 2.0**59
+MAX_NOISE = 2.0**59
+"""Of a table, as far as scores count it, so that they fit into 63 bits."""
 
 
 class Measuring:
@@ -63,12 +65,12 @@ class Measuring:
         to_spare = LITTLE_NOISE * self.model.total / math.sqrt(variance)
         return min(max(fewest, math.floor(fewest * (to_spare if pure else to_spare**2))), MOST_ROUNDS * number)
 
-    @property
-    def goes_on(self) -> bool:
-        """Whether there is anything left to measure, and to pay with."""
-        return bool(self.bases) and int(self.budget.left[0]) > 1 and not self._given_up
+    def run(self) -> None:
+        """Go on as long as there is something to measure, and to pay with."""
+        while self.bases and int(self.budget.left[0]) > 1 and not self._given_up:
+            self._round()
 
-    def round(self) -> None:
+    def _round(self) -> None:
         """Choose, measure, and fit; a round that tells nothing above its noise makes the next ones dearer.
 
         When one more would take most of what is left, single attributes are worth it more.
@@ -134,7 +136,7 @@ class Measuring:
         """How wrong the model is about each table, less a part of the noise that measuring it would add, weighted."""
         offers = self.offers(base)
         expected = pairs[base] if base in pairs else self.model.table((*base, *self.model.common))
-        noise = np.ceil(np.minimum(PENALTY * MEAN_SIZE * deviation * offers.cells, MOST)).astype(np.int64)
+        noise = np.ceil(np.minimum(PENALTY * MEAN_SIZE * deviation * offers.cells, MAX_NOISE)).astype(np.int64)
         weight = WEIGHTS[len(self.attributes) - 1 in base]
         return np.asarray(weight * (offers.wrong(self._counts(base), expected) - noise))
 

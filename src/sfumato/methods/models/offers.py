@@ -25,10 +25,10 @@ MAX_EXPECTED = 2**41
 """Rows of a table that are expected at most; noise may speak of more at a tiny ε."""
 
 
-def common_attributes(attributes: Sequence[Attribute], max_combinations: int = MAX_COMMON) -> Attributes:
+def common_attributes(attributes: Sequence[Attribute]) -> Attributes:
     """The narrowest attributes, the sensitive one before others as narrow, as long as two others are left."""
     found: list[int] = []
-    left = max_combinations
+    left = MAX_COMMON
     telling = [number for number, attribute in enumerate(attributes) if attribute.bins > 1]
     for number in sorted(telling, key=lambda number: (attributes[number].bins, -number)):
         if attributes[number].bins <= left and len(telling) - len(found) > 2:
@@ -50,7 +50,7 @@ class Offer:
         return (*self.base, *self.beside)
 
 
-class Offers(Sequence[Offer]):
+class Offers:
     """All tables over some attributes and any of the common ones."""
 
     def __init__(self, attributes: Sequence[Attribute], common: Attributes, base: Attributes) -> None:
@@ -70,8 +70,8 @@ class Offers(Sequence[Offer]):
     def __len__(self) -> int:
         return math.prod(self._kinds)
 
-    def __getitem__(self, place: int) -> Offer:  # type: ignore[override]
-        one, other, some = np.unravel_index(range(len(self))[place], self._kinds)
+    def __getitem__(self, place: int) -> Offer:
+        one, other, some = np.unravel_index(place, self._kinds)
         views = (int(one), int(other))[: len(self.base)]
         return Offer(self.base, views, tuple(self.common[number] for number in self.beside[some]))
 

@@ -35,6 +35,7 @@ COUNTING = Fraction(1, 100)
 TOO_NOISY, PURE_TOO_NOISY = 1 / 80, 1 / 125
 """Noise in the counts of a table, as a share of the rows, at which attributes by themselves are better."""
 LAST_STEPS = 100
+"""Of the fit to everything that was measured."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,9 +73,8 @@ class Synthesis(SampledRows):
         share = SINGLE if together else Fraction(int(budget.left[0]), WHOLE)
         attributes = count_attributes(columns, budget, share, cut_by_mass, by_size=True)
         model = start_model(attributes)
-        measuring = Measuring(model, BinnedCells(attributes, columns), budget)
-        while together and measuring.goes_on:
-            measuring.round()
+        if together:
+            Measuring(model, BinnedCells(attributes, columns), budget).run()
         if int(budget.left[0]) >= len(attributes):
             attributes = count_again(attributes, columns, budget)
             listen_to(model, attributes)

@@ -110,6 +110,9 @@ def thorough_settings(epsilon: float) -> list[DPMethod]:
         PrivBayes(epsilon=epsilon, degree=2, theta=0.05),
         Marginals(epsilon=epsilon),
         MST(epsilon=epsilon, delta=1e-6),
+        *(kind(epsilon=epsilon, delta=1e-6) for kind in (QuadTree, KDTree, DiffGen, DPCube, PrivBayes, Marginals)),
+        *(kind(rho=epsilon) for kind in (RPS, PrivTree)),
+        DiffMulti(rho=epsilon, h=6, utility="purity"),
         # At a small ε a few rows are one bin; more of it buys rounds of choices.
         *(Synthesis(epsilon=times * epsilon, delta=delta) for times in (1, 30) for delta in (None, 1e-6)),
     ]

@@ -78,7 +78,7 @@ class Dictated:
         self.log_probability += float(law.log_probabilities(found).sum())
         return found
 
-    def charge(self, epsilon: float) -> None:
+    def charge(self, paid: float, pure: bool) -> None:
         """All decisions of a spend are made."""
         raise CompleteError
 

@@ -150,6 +150,7 @@ class SparseCounts:
     exact: NDArray[np.int64]
     threshold: int
     epsilon: float
+    in_rho: bool = False
 
     def log_ratio(self, other: Self, answer: tuple[NDArray[np.int64], NDArray[np.int64]]) -> float:
         told = dict(zip(answer[0].tolist(), answer[1].tolist(), strict=True))
@@ -162,7 +163,8 @@ class SparseCounts:
         return found
 
     def distance(self, other: Self) -> float:
-        return self.epsilon * sum(abs(ours - theirs) for ours, theirs in self._unlike(other).values())
+        found = self.epsilon * sum(abs(ours - theirs) for ours, theirs in self._unlike(other).values())
+        return found**2 / 2 if self.in_rho else found
 
     def touched(self, other: Self) -> NDArray[np.bool_]:
         """The paths on which the laws differ."""

@@ -56,8 +56,8 @@ class Transcript:
         self.entries.append(entry)
         return entry.answer  # type: ignore[no-any-return]
 
-    def charge(self, epsilon: float) -> None:
-        """Write down that the decisions since the last charge cost this much together."""
+    def charge(self, paid: float, pure: bool) -> None:
+        """Write down that the decisions since the last charge cost this much together, in ε or ρ."""
 
 
 @dataclass
@@ -95,10 +95,11 @@ class Replay:
             self._compare(question, law, entry)
         return _copied(entry.answer)  # type: ignore[no-any-return]
 
-    def charge(self, epsilon: float) -> None:
+    def charge(self, paid: float, pure: bool) -> None:
         """Decisions are paid for together: what they reveal is known for these answers only."""
         self.log_ratio += self._undecided
-        self.calls.append(Call("decisions", abs(self._undecided), epsilon))
+        reveals = abs(self._undecided) if pure else self._undecided**2 / 2
+        self.calls.append(Call("decisions", reveals, paid))
         self._undecided = 0.0
 
     def _compare(self, question: tuple[Any, ...], law: Any, entry: Entry) -> None:
@@ -167,8 +168,8 @@ class AuditedBudget(Budget):
         disjoint: bool = False,
     ) -> NDArray[np.int64]:
         charge = self._promised(cost)
-        epsilon = float(charge[0] if self._pure else np.sqrt(2 * charge[0]))
-        law = Selection(scores.copy(), starts, epsilon / (sensitivity if monotone else 2 * sensitivity), not self._pure)
+        each = self._in_epsilon(charge) / (sensitivity if monotone else 2 * sensitivity)
+        law = Selection(scores.copy(), starts, each, not self._pure)
         question = ("choose", charge, starts, len(scores), monotone, sensitivity)
         rules = {"monotone": monotone, "sensitivity": sensitivity, "disjoint": disjoint}
         return self._asked(question, cost, lambda: Budget.choose(self, scores, starts, cost, **rules), law)
@@ -176,18 +177,18 @@ class AuditedBudget(Budget):
     def sparse_counts(
         self, cells: NDArray[np.int64], counts: NDArray[np.int64], domain_size: int, threshold: int, cost: Ticks
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        epsilon = self._promised(cost)
-        law = SparseCounts(cells.copy(), counts.copy(), threshold, float(epsilon[0]))
-        question = ("sparse counts", epsilon, domain_size, threshold)
+        charge = self._promised(cost)
+        law = SparseCounts(cells.copy(), counts.copy(), threshold, self._in_epsilon(charge), not self._pure)
+        question = ("sparse counts", charge, domain_size, threshold)
         return self._asked(
             question, cost, lambda: Budget.sparse_counts(self, cells, counts, domain_size, threshold, cost), law
         )
 
     def spend(self, cost: Ticks, draw: Callable[[Fraction, Source], T]) -> T:
-        epsilon = self._promised(cost)
-        self.notes.note(("spend", epsilon), lambda: None)
+        charge = self._promised(cost)
+        self.notes.note(("spend", charge), lambda: None)
         found = super().spend(cost, lambda share, source: draw(share, TracedSource(source, self.notes)))
-        self.notes.charge(float(epsilon[0]))
+        self.notes.charge(float(charge[0]), self._pure)
         return found
 
     def uniforms(self, count: int) -> NDArray[np.float64]:
@@ -201,6 +202,10 @@ class AuditedBudget(Budget):
     @property
     def _pure(self) -> bool:
         return isinstance(self.total, Pure)
+
+    def _in_epsilon(self, charge: NDArray[np.float64]) -> float:
+        """The ε of a draw that is paid for by ε, or by ε²/2 of ρ."""
+        return float(charge[0] if self._pure else np.sqrt(2 * charge[0]))
 
     def _promised(self, cost: Ticks) -> NDArray[np.float64]:
         """What each path pays, in ε or ρ, whatever noise is drawn for it."""

@@ -27,7 +27,7 @@ class Declaration:
     """What a field says about itself; `name`, `kind` and `default` are the field's own.
 
     `label` is how a setting shows the value, with what separates it from the text before; it is shown where it
-    differs from the default, or `always`.
+    differs from the default, or `always`. There is no setting without it, `unless` another parameter is given.
     """
 
     name: str = ""
@@ -44,6 +44,7 @@ class Declaration:
     metavar: str | None = None
     label: str = ""
     always: bool = False
+    unless: str = ""
 
     @property
     def required(self) -> bool:
@@ -99,10 +100,13 @@ def declarations(kind: type) -> tuple[Declaration, ...]:
     )
 
 
-def check_parameters(owner: object) -> None:
-    """Refuse a value out of its range; call it from `__post_init__`. A NumPy number becomes a plain one."""
+def check_parameters(owner: object, *names: str) -> None:
+    """Refuse a value out of its range, of all parameters or of some; a NumPy number becomes a plain one.
+
+    Call it from `__post_init__`.
+    """
     kind: type = type(owner)
-    for declared in declarations(kind):
+    for declared in (item for item in declarations(kind) if not names or item.name in names):
         value = getattr(owner, declared.name)
         if not declared.accepts(value):
             raise ParameterError(f"{declared.name} is {repr(value)[:MAX_SHOWN]}; expected {declared.expected}")

@@ -32,7 +32,8 @@ from typing import TYPE_CHECKING, Any
 from sfumato.cli import main
 from sfumato.data import read
 from sfumato.methods import make_method
-from sfumato.privacy.ledger import Entry, Ledger
+from sfumato.privacy.account import Entry
+from sfumato.privacy.ledger import Ledger
 from sfumato.publish import publication
 
 if TYPE_CHECKING:

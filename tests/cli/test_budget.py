@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sfumato.cli.budget import CAP_EXAMPLE, EXPORT_EXAMPLE
+from sfumato.methods import Synthesis
 from sfumato.privacy.ledger import Ledger
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from .conftest import Run
 
 TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00"
+NEEDS_AMOUNT = "a cap needs --epsilon, such as --epsilon 3, or --rho, or --none to remove it"
+NONE_ALONE = "--none removes the cap; give it without --epsilon, --delta and --rho"
 
 
 @pytest.fixture
@@ -51,9 +54,9 @@ def test_every_data_set_is_a_line(run: Run, ledger: Ledger) -> None:
     told = run("budget")
     assert (told.code, told.err) == (0, "")
     assert lines(told.out) == [
-        "data set | spent | cap | left | entries | reserved",
-        "people | ε = 0.3 | ε = 3 | ε = 2.7 | 2 | 1 not settled",
-        "town | ε = 1 | none | no limit | 1",
+        "data set | added up | together | ρ | cap | left | entries | reserved",
+        "people | ε = 0.3 | the same | 0.025 | ε = 3 | ε = 2.7 | 2 | 1 not settled",
+        "town | ε = 1 | the same | 0.5 | none | no limit | 1",
         f"people: {together('57.5%', '64.6%')}",
         f"town: {together('73.2%', '88.1%')}",
         "1 reserved and not settled: what was cut short, or is under way, counts all the same.",
@@ -119,9 +122,9 @@ def test_a_data_set_may_be_called_like_a_command(run: Run, ledger: Ledger) -> No
     ("arguments", "sentence"),
     [
         (("peple",), "'peple' is not in the ledger own.sqlite; it knows people, town"),
-        (("cap", "people"), "a cap needs --epsilon, such as --epsilon 3, or --none to remove it"),
-        (("cap", "people", "--delta", "1e-6"), "a cap needs --epsilon, such as --epsilon 3, or --none to remove it"),
-        (("cap", "town", "--none", "--epsilon", "1"), "--none removes the cap; give it without --epsilon and --delta"),
+        (("cap", "people"), NEEDS_AMOUNT),
+        (("cap", "people", "--delta", "1e-6"), NEEDS_AMOUNT),
+        (("cap", "town", "--none", "--epsilon", "1"), NONE_ALONE),
         (("cap", "people", "--epsilon", "-1"), "epsilon is -1.0; expected a number above 0 and at most 1,000,000"),
         (("cap", "people", "--epsilon", "nan"), "epsilon is nan; expected a number above 0"),
         (("cap", "people", "--epsilon", "1", "--delta", "2"), "delta is 2.0; expected a number from 0 to 1"),
@@ -203,3 +206,27 @@ def test_the_same_rows_under_another_name_are_pointed_out(
     (people / "people.csv").write_text((people / "people.csv").read_text().replace("person 7,", "person 8,"))
     other = publish("third", *noise)
     assert (other.code, "The same rows" in other.err) == (0, False)
+
+
+def test_all_three_ways_of_counting_are_shown(run: Run, ledger: Ledger) -> None:
+    """Twenty Gaussian releases at (0.5, 1e-9) come to far less than ten; a cap of ρ is kept in ρ."""
+    claim = Synthesis(epsilon=0.5, delta=1e-9).claim
+    assert claim.concentrated is not None
+    rho = claim.concentrated.rho
+    for number in range(20):
+        ledger.reserve(data_set="region", release=str(number), epsilon=0.5, delta=1e-9, rho=rho, method="m", folder="r")
+    line = next(line for line in lines(run("budget").out) if line.startswith("region"))
+    assert (
+        line == "region | ε = 10, δ = 2e-08 | ε = 2.19 at δ = 2e-08 | 0.07907 | none | no limit | 20 | 20 not settled"
+    )
+    told = run("budget", "region", "--json").json["data_sets"][0]
+    assert told["spent"] == {"epsilon": 10.0, "delta": 2e-8}
+    assert told["together"]["epsilon"] == pytest.approx(2.19, abs=0.01)
+    assert told["rho"] == pytest.approx(20 * float(rho))
+    assert told["entries"][0]["rho"] == float(rho)
+    assert run("budget", "cap", "region", "--rho", "0.1").out.startswith(
+        "region: ε = 10, δ = 2e-08 spent in all (ε = 2.19 at δ = 2e-08 together, ρ = 0.07907), ρ = 0.0209"
+    )
+    assert run("budget", "cap", "region", "--rho", "0.1", "--epsilon", "1").err == (
+        "sfumato: a cap is one of epsilon and delta, or of rho; give one of both\n"
+    )

@@ -17,7 +17,7 @@ from sfumato.mechanisms.budget import WHOLE, Budget, ticks
 from sfumato.mechanisms.noise import SimulatedSource, Source
 from sfumato.mechanisms.noise.geometric import choose, draw_laplace, laplace_variance
 from sfumato.mechanisms.noise.sparse import expected_empty
-from sfumato.privacy.loss import Concentrated, Pure
+from sfumato.privacy.loss import Concentrated, Loss, Pure
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -206,7 +206,7 @@ def test_selection_under_rho_is_worth_what_it_costs(rho: Fraction, cost: int) ->
     """ε²/2 is at most the share of ρ, and close to it."""
     budget = Budget(Concentrated(rho), Silent())
     share = Fraction(cost, WHOLE)
-    epsilon = budget._selection_epsilon(share)
+    epsilon = budget._epsilon(share)
     assert epsilon**2 / 2 <= rho * share
     assert (epsilon + Fraction(1, WHOLE)) ** 2 / 2 > rho * share
 
@@ -222,13 +222,21 @@ def test_counts_under_rho_have_gaussian_noise() -> None:
     assert abs((noisy**4).mean() / 50**2 - 3) < 0.35
 
 
-@pytest.mark.parametrize("name", ["spend", "sparse counts"])
-def test_some_draws_are_for_pure_epsilon(name: str) -> None:
+def test_draws_of_other_kinds_get_the_epsilon_that_rho_pays_for() -> None:
+    """Half of ρ = 1 pays for ε = 1, for ε²/2 = 1/2; all of it for √2."""
+    half = Budget(Concentrated(Fraction(1)), Silent()).spend(WHOLE // 2, lambda epsilon, source: epsilon)
+    assert half == 1
     budget = Budget(Concentrated(Fraction(1)), Silent())
-    with pytest.raises(BudgetError, match="pure epsilon"):
-        SPENDING[name](budget, 1)
-    with pytest.raises(BudgetError, match="pure epsilon"):
-        budget.threshold(100, 1, WHOLE)
+    assert budget.threshold(10**6, 1, WHOLE // 2) == Budget(Pure(Fraction(1)), Silent()).threshold(10**6, 1, WHOLE)
+    assert budget.sparse_variance(WHOLE // 2) == float(Budget(Pure(Fraction(1)), Silent()).variance(WHOLE))
+    assert budget.spend(WHOLE, lambda epsilon, source: float(epsilon)) == pytest.approx(math.sqrt(2))
+
+
+@pytest.mark.parametrize("total", [Pure(Fraction(1, 10)), Concentrated(Fraction(1, 400))])
+def test_a_budget_as_epsilon_has_the_noise_of_a_count(total: Loss) -> None:
+    budget = Budget(total, Silent())
+    assert budget.as_epsilon == pytest.approx(0.1)
+    assert math.sqrt(float(budget.variance(WHOLE))) == pytest.approx(math.sqrt(2) / 0.1, rel=1e-3)
 
 
 @pytest.mark.parametrize(("domain", "most"), [(10**3, 1), (10**12, 1_000), (10, 10), (5, 50)])

@@ -23,7 +23,9 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 import sfumato
 from sfumato.errors import BudgetError, LedgerError, ParameterError
 from sfumato.privacy import ledger_file
-from sfumato.privacy.ledger import BY_ROW, Account, Ledger, default_path, format_loss
+from sfumato.privacy.account import BY_ROW, Account, format_loss
+from sfumato.privacy.composition import Spend, least_epsilon
+from sfumato.privacy.ledger import Ledger, default_path
 from sfumato.privacy.ledger_file import APPLICATION, FORMAT, TABLES
 from sfumato.privacy.loss import Approximate
 
@@ -344,8 +346,9 @@ def test_the_mark_of_the_second_format_counts_entries(ledger: Ledger) -> None:
     reserve(ledger, "a")
     with sqlite3.connect(ledger.path) as connection:
         connection.execute("DROP TABLE writes")
-        for column in ("hides", "person", "pilot"):
+        for column in ("hides", "person", "pilot", "rho"):
             connection.execute(f"ALTER TABLE entries DROP COLUMN {column}")
+        connection.execute("ALTER TABLE caps DROP COLUMN rho")
         connection.execute("PRAGMA user_version = 2")
     connection.close()
     ledger._file.mark.write_text("2\n")
@@ -486,7 +489,7 @@ def test_wrong_files_are_one_sentence(tmp_path: Path) -> None:
     for path, sentence in [
         (text, "this is not a ledger; expected an SQLite file"),
         (other, "this is a database of another program; expected a ledger"),
-        (newer, "this ledger has format 6; this version reads format 5"),
+        (newer, "this ledger has format 7; this version reads format 6"),
         (tmp_path, "this is a folder; expected the file of a ledger"),
         (tmp_path / "a\x00b", "the ledger cannot be used (embedded null byte)"),
     ]:
@@ -583,7 +586,11 @@ class AgainstModel(RuleBasedStateMachine):
     def reserve(self, name: str, release: str, epsilon: float, delta: float) -> None:
         asked = Fraction(str(epsilon)), Fraction(str(delta))
         spent, cap = self.totals(name), self.caps.get(name)
+        spends = [Spend(Approximate(*amounts)) for at, *amounts in self.charged.values() if at == name]
         fits = cap is None or all(had + more <= most for had, more, most in zip(spent, asked, cap, strict=True))
+        if not fits and asked[0] and cap:
+            least = least_epsilon([*spends, Spend(Approximate(*asked))], cap[1])
+            fits = least is not None and least <= cap[0]
         expected = (
             ParameterError
             if not asked[0]
@@ -633,7 +640,9 @@ class AgainstModel(RuleBasedStateMachine):
         for name in ("people", "town"):
             account, spent, cap = self.ledger.account(name), self.totals(name), self.caps.get(name)
             assert (account.spent.epsilon, account.spent.delta) == spent
-            left = cap and tuple(max(most - had, Fraction(0)) for most, had in zip(cap, spent, strict=True))
+            used = (account.together.epsilon, spent[1])
+            assert used[0] <= spent[0]
+            left = cap and tuple(max(most - had, Fraction(0)) for most, had in zip(cap, used, strict=True))
             assert (account.left and (account.left.epsilon, account.left.delta)) == left
 
     def teardown(self) -> None:
@@ -656,7 +665,7 @@ class Careless(Ledger):
             raise BudgetError("nothing left")
         time.sleep(0.05)
         with self._file.writing() as connection:
-            told = ("m", "r", "reserved", "now", None, "add-remove", "", "", "", 0)
+            told = ("m", "r", "reserved", "now", None, "add-remove", "", "", "", 0, "")
             values = (release, data_set, str(epsilon), "0", *told)
             connection.execute(f"INSERT INTO entries VALUES (NULL{', ?' * len(values)})", values)
 
@@ -752,7 +761,7 @@ def test_a_killed_process_leaves_a_whole_entry_or_none(ledger: Ledger, moment: s
             for number in range(2000):
                 connection.execute(
                     "INSERT INTO entries SELECT NULL, ?, data_set, epsilon, delta, method, folder, state, reserved_at, "
-                    "settled_at, neighbours, rows, hides, person, pilot FROM entries WHERE release = 'first'",
+                    "settled_at, neighbours, rows, hides, person, pilot, rho FROM entries WHERE release = 'first'",
                     (str(number),),
                 )
             die()

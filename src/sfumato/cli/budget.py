@@ -13,12 +13,15 @@ from sfumato.cli.options import Json, LedgerFile, output_option, refuse_existing
 from sfumato.cli.show import note, print_columns, print_json, say, to_json
 from sfumato.errors import ParameterError
 from sfumato.files import place
-from sfumato.privacy.ledger import Account, Entry, Ledger, format_loss, format_number
-from sfumato.privacy.loss import Approximate
+from sfumato.privacy.account import Account, Cap, Entry, format_loss, format_number
+from sfumato.privacy.ledger import Ledger
+from sfumato.privacy.loss import Concentrated, spell_up
 from sfumato.privacy.odds import guess_in_words, replacing
 from sfumato.release import Release
 
 EXAMPLE = "sfumato budget"
+SHOWN = 4
+"""Digits of a loss that was computed."""
 CAP_EXAMPLE = "sfumato budget cap people --epsilon 3"
 EXPORT_EXAMPLE = "sfumato budget export -o spent.csv"
 
@@ -74,23 +77,26 @@ def cap(
     data_set: str = Argument(metavar="DATASET", help="The name that the schema declares."),
     epsilon: float | None = Option(None, help="The most that may be spent in all."),
     delta: float | None = Option(None, help="The most delta in all; none by default."),
+    rho: float | None = Option(None, help="The most in concentrated differential privacy, in place of epsilon."),
     none: bool = Option(False, "--none", help="Remove the cap."),
     ledger_file: LedgerFile = None,
     as_json: Json = False,
 ) -> None:
     """Set how much may be spent on a data set in all, or remove the cap.
 
-    Below what is spent already, nothing more can be spent.
+    Below what is spent already, nothing more can be spent. With a delta, releases count by their Rényi divergences
+    where that is less than adding up their epsilon and delta. A cap of rho holds even if what a release costs is chosen
+    after seeing those before.
     """
     ledger = Ledger(ledger_file)
-    if none and (epsilon is not None or delta is not None):
-        raise ParameterError("--none removes the cap; give it without --epsilon and --delta")
+    if none and (epsilon is not None or delta is not None or rho is not None):
+        raise ParameterError("--none removes the cap; give it without --epsilon, --delta and --rho")
     if none:
         ledger.uncap(data_set)
-    elif epsilon is None:
-        raise ParameterError("a cap needs --epsilon, such as --epsilon 3, or --none to remove it")
+    elif epsilon is None and rho is None:
+        raise ParameterError("a cap needs --epsilon, such as --epsilon 3, or --rho, or --none to remove it")
     else:
-        ledger.cap(data_set, epsilon, delta or 0)
+        ledger.cap(data_set, epsilon or 0, delta or 0, rho=rho)
     account = ledger.account(data_set)
     if as_json:
         print_json({"ledger": str(ledger.path), **_figures(account)})
@@ -150,12 +156,27 @@ def warn_of_other_names(ledger: Ledger, data_set: str, rows: str) -> None:
 
 def _standing(account: Account) -> str:
     """Where a data set stands, in a sentence."""
-    spent = f"{account.data_set}: {format_loss(account.spent)} spent in all"
+    spent = f"{account.data_set}: {format_loss(account.spent)} spent in all{_counted(account)}"
     if account.cap is None or account.left is None:
         return f"{spent}, without a cap."
-    if not account.cap.covers(account.spent):
+    if not account.bears():
         return f"{spent}, more than the cap of {format_loss(account.cap)}; nothing more can be spent."
     return f"{spent}, {format_loss(account.left)} left of the cap of {format_loss(account.cap)}."
+
+
+def _counted(account: Account) -> str:
+    """What the sum of ε and δ comes to when it is counted in other ways, where that tells something."""
+    found = [f"{_rounded(account.together)} together"] if account.together.epsilon < account.spent.epsilon else []
+    if account.rho is not None and (account.spent.delta or isinstance(account.cap, Concentrated)):
+        found.append(_rounded(account.rho))
+    return f" ({', '.join(found)})" if found else ""
+
+
+def _rounded(loss: Cap) -> str:
+    """A computed loss in a few digits, rounded up."""
+    if isinstance(loss, Concentrated):
+        return f"ρ = {spell_up(loss.rho, SHOWN):g}" if loss.rho else "ρ = 0"
+    return f"ε = {spell_up(loss.epsilon, SHOWN):g} at δ = {float(loss.delta):g}"
 
 
 def _in_words(account: Account) -> str:
@@ -167,7 +188,7 @@ def _in_words(account: Account) -> str:
             "All together: nothing is known, as one release may publish as it is what another hides; an older version "
             "of the program did not note what flows hide."
         )
-    spent, values = account.spent, replacing(account.spent)
+    spent, values = account.together, replacing(account.together)
     told = guess_in_words(values, "which of two values is somebody's")
     if all(entry.neighbours == "add-remove" for entry in account.entries):
         told = f"{guess_in_words(spent, 'whether somebody is in the table')}; {told[0].lower()}{told[1:]}"
@@ -176,11 +197,13 @@ def _in_words(account: Account) -> str:
 
 def _show_accounts(accounts: list[Account]) -> None:
     print_columns(
-        ("data set", "spent", "cap", "left", "entries", "reserved"),
+        ("data set", "added up", "together", "ρ", "cap", "left", "entries", "reserved"),
         [
             (
                 account.data_set,
                 format_loss(account.spent),
+                _rounded(account.together) if account.together.epsilon < account.spent.epsilon else "the same",
+                _rounded(account.rho).removeprefix("ρ = ") if account.rho else "none",
                 format_loss(account.cap) if account.cap else "none",
                 format_loss(account.left) if account.left else "no limit",
                 str(len(account.entries)),
@@ -208,7 +231,9 @@ def _show_entries(account: Account) -> None:
         )
 
 
-def _amounts(loss: Approximate) -> dict[str, float]:
+def _amounts(loss: Cap) -> dict[str, float]:
+    if isinstance(loss, Concentrated):
+        return {"rho": float(loss.rho)}
     return {"epsilon": float(loss.epsilon), "delta": float(loss.delta)}
 
 
@@ -216,6 +241,8 @@ def _limits(account: Account) -> dict[str, Any]:
     """What has been spent in all and what may be; null where there is no cap."""
     return {
         "spent": _amounts(account.spent),
+        "together": _amounts(account.together),
+        "rho": account.rho and float(account.rho.rho),
         "cap": account.cap and _amounts(account.cap),
         "left": account.left and _amounts(account.left),
     }
@@ -240,6 +267,7 @@ def _plain(entry: Entry) -> dict[str, Any]:
         "release": entry.release,
         "state": entry.state,
         **_amounts(entry.cost),
+        "rho": entry.concentrated and float(entry.concentrated.rho),
         "method": entry.method,
         "folder": entry.folder,
         "reserved_at": entry.reserved_at,
@@ -249,7 +277,7 @@ def _plain(entry: Entry) -> dict[str, Any]:
 
 def _csv(accounts: list[Account]) -> str:
     text = io.StringIO()
-    names = ("data_set", "release", "state", "epsilon", "delta", "method", "folder", "reserved_at", "settled_at")
+    names = ("data_set", "release", "state", "epsilon", "delta", "rho", "method", "folder", "reserved_at", "settled_at")
     writer = csv.DictWriter(text, names, lineterminator="\n")
     writer.writeheader()
     for entry in (entry for account in accounts for entry in account.entries):

@@ -58,8 +58,9 @@ def method_from(name: str, options: dict[str, Any]) -> Method:
         if option not in options_of(kind):
             raise ParameterError(f"{name} does not take {option}; it takes {_taken(kind)}")
     for declared in declarations(kind):
-        if declared.required and declared.name not in given:
-            raise ParameterError(f"{name} needs {_such_as(declared)}")
+        needed = declared.required or (declared.unless and declared.unless not in given)
+        if needed and declared.name not in given:
+            raise ParameterError(f"{name} needs {_such_as(declared)}{_or_else(declared)}")
     own = {item.name: given.pop(item.name) for item in declarations(kind) if item.name in given}
     return kind.under(_requirements(given), **own)
 
@@ -148,6 +149,10 @@ def _form(key: str) -> str:
 
 def _such_as(declared: Declaration) -> str:
     return f"{spell(declared.name)}, such as {spell(declared.name)} {declared.example}"
+
+
+def _or_else(declared: Declaration) -> str:
+    return f", or {spell(declared.unless)}" if declared.unless else ""
 
 
 def _whole(value: Any) -> Any:

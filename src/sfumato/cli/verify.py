@@ -8,7 +8,8 @@ import typer
 from sfumato.cli.options import Json, LedgerFile, ReleaseFolder
 from sfumato.cli.show import INDENT, explained, print_json, say, say_claim
 from sfumato.errors import ParameterError
-from sfumato.privacy.ledger import Ledger, format_loss
+from sfumato.privacy.account import format_loss
+from sfumato.privacy.ledger import Ledger
 from sfumato.publish.agreement import (
     contradicts_ledger,
     contradicts_number,

@@ -103,7 +103,7 @@ class Budget:
         price = np.unique(self._charge(cost))
         if len(price) != 1:
             raise BudgetError("the paths of one selection must pay the same")
-        epsilon = self._selection_epsilon(self._share(price[0]))
+        epsilon = self._epsilon(self._share(price[0]))
         return choose(scores, starts, epsilon / (sensitivity if monotone else 2 * sensitivity), self._source)
 
     def spend(self, cost: Ticks, draw: Callable[[Fraction, Source], T]) -> T:
@@ -121,9 +121,7 @@ class Budget:
 
     def threshold(self, domain_size: int, most: int, cost: int) -> int:
         """The least threshold that no more than about `most` empty cells of a domain reach, at a cost."""
-        if not isinstance(self.total, Pure):
-            raise BudgetError("sparse counts are made for pure epsilon")
-        epsilon = float(self.total.epsilon * self._share(cost))
+        epsilon = float(self._epsilon(self._share(cost)))
         return max(1, math.ceil(math.log(max(domain_size / most, 1)) / epsilon))
 
     def handicaps(self, rivals: NDArray[np.int64], cost: int, *, sensitivity: int = 1) -> NDArray[np.int64]:
@@ -132,7 +130,7 @@ class Budget:
         Where all scores are the same, the best of c candidates is ahead of a single one by about ln c / ε, for it is
         the largest of c draws. Less that much, the thing they stand for is as likely to win as one with one candidate.
         """
-        epsilon = float(self._selection_epsilon(self._share(cost)))
+        epsilon = float(self._epsilon(self._share(cost)))
         return np.rint(np.log(rivals) * sensitivity / epsilon).astype(np.int64)
 
     def uniforms(self, count: int) -> NDArray[np.float64]:
@@ -145,11 +143,20 @@ class Budget:
         found = np.array([self._variance(self._share(one)) if one > 0 else np.inf for one in price])
         return found[where].reshape(np.shape(cost))
 
+    def sparse_variance(self, cost: int) -> float:
+        """The variance of the noise that a sparse count gets for a cost; it is Laplace noise under ρ too."""
+        return laplace_variance(float(self._epsilon(self._share(cost))))
+
+    @property
+    def as_epsilon(self) -> float:
+        """The ε of Laplace noise as large as that of a count for the whole budget, √2 / ε: 2 √ρ under ρ."""
+        return float(self.total.epsilon) if isinstance(self.total, Pure) else 2 * math.sqrt(self.total.rho)
+
     def _spend(self, cost: Ticks, draw: Callable[[Fraction, Source], T]) -> T:
         price = np.unique(self._charge(cost))
-        if len(price) != 1 or not isinstance(self.total, Pure):
-            raise BudgetError("such a draw is made for pure epsilon and the same cost on every path")
-        return draw(self.total.epsilon * self._share(price[0]), self._source)
+        if len(price) != 1:
+            raise BudgetError("such a draw is made for the same cost on every path")
+        return draw(self._epsilon(self._share(price[0])), self._source)
 
     def _charge(self, cost: Ticks) -> NDArray[np.int64]:
         if self._closed:
@@ -182,8 +189,8 @@ class Budget:
             return laplace_variance(float(self.total.epsilon * share))
         return float(1 / (2 * self.total.rho * share))
 
-    def _selection_epsilon(self, share: Fraction) -> Fraction:
-        """ε itself, or the ε whose ε²/2 the share of ρ pays for, rounded down."""
+    def _epsilon(self, share: Fraction) -> Fraction:
+        """ε itself, or the ε whose ε²/2 the share of ρ pays for, rounded down: ε-differential privacy costs no more."""
         if isinstance(self.total, Pure):
             return self.total.epsilon * share
         digits = WHOLE

@@ -4,6 +4,7 @@ import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -14,9 +15,9 @@ from sfumato.errors import ParameterError, UnsatisfiableError
 from sfumato.mechanisms.budget import Budget
 from sfumato.mechanisms.noise import Source, SystemSource
 from sfumato.parameters import check_parameters, declarations, label_of, parameter
-from sfumato.privacy.claims import Claim, Conditional, Differential, PureDP
+from sfumato.privacy.claims import ApproximateDP, Claim, Conditional, Differential, PureDP
 from sfumato.privacy.claims.differential import ONE_ROW, WELL_FORMED, WHO
-from sfumato.privacy.loss import MAX_AMOUNT, Loss, Pure, exact
+from sfumato.privacy.loss import MAX_AMOUNT, Approximate, Concentrated, Loss, Pure, exact, spell_up
 from sfumato.privacy.requirements import Requirement
 from sfumato.release import Boxes, Provenance, Release
 from sfumato.schema import Schema
@@ -25,6 +26,8 @@ Endpoint = Literal["original", "suppressed"]
 EPSILON_GRID = (0.1, 0.3, 1.0, 3.0)
 """The settings at which a differentially private method is tried, unless a table asks for others."""
 FEW_ROWS, MANY_ROWS = 2_000, 100_000
+TOLD_DELTA = 1e-9
+"""The δ at which the ε of a ρ is told, unless another is asked for."""
 MIN_EPSILON = 1e-12
 """Below this there is nothing but noise, more of it than numbers can hold."""
 CLOSED = (
@@ -202,10 +205,59 @@ class DPMethod(PrivateMethod):
 
     A person more or less in the table is the neighbour it protects against; exchanging one person's row for
     another is two such steps and costs twice epsilon. A person with up to m rows is a group of m rows, so each row may
-    cost what m of them can bear; proof in base.proof.md.
+    cost what m of them can bear. The budget is ε, or (ε, δ), or ρ, of which (ε, δ) is told; proof in base.proof.md.
     """
 
     shares: ClassVar[bool] = True
+    epsilon: float = parameter(
+        default=None,
+        help="what the release may cost",
+        minimum=MIN_EPSILON,
+        maximum=MAX_AMOUNT,
+        example=1,
+        label=" ε={:g}",
+        unless="rho",
+    )
+    delta: float | None = parameter(
+        default=None,
+        help="how likely the promise may fail; with it noise is Gaussian, which many counts share better",
+        above=0,
+        below=1,
+        label=" δ={:g}",
+    )
+    rho: float | None = parameter(
+        default=None,
+        help="what the release may cost in concentrated differential privacy (zCDP), in place of epsilon",
+        minimum=MIN_EPSILON,
+        maximum=MAX_AMOUNT,
+        label=" ρ={:g}",
+    )
+
+    def __post_init__(self) -> None:
+        if self.rho is not None:
+            check_parameters(self, "rho", "delta")
+            self._tell_rho(exact(self.rho, "rho"))
+        elif self.epsilon is None:
+            raise ParameterError(f"{self.name} needs epsilon, such as 1, or rho")
+        super().__post_init__()
+
+    def _tell_rho(self, rho: Fraction) -> None:
+        """Fill in the (ε, δ) that ρ implies; refuse another."""
+        delta = TOLD_DELTA if self.delta is None else self.delta
+        epsilon = spell_up(Concentrated(rho).approximate(exact(delta, "delta")).epsilon)
+        if self.epsilon is not None and self.epsilon != epsilon:
+            raise ParameterError(
+                f"epsilon is {self.epsilon!r}, but rho {self.rho:g} and delta {delta:g} mean {epsilon:g}; give rho or "
+                "epsilon, not both"
+            )
+        object.__setattr__(self, "epsilon", epsilon)
+        object.__setattr__(self, "delta", delta)
+
+    def parameters(self) -> dict[str, Any]:
+        found = super().parameters()
+        if self.rho is not None:
+            del found["epsilon"]
+        return found
 
     def _publish(self, table: Table, source: Source) -> Release:
         per_row = self.total.per_row(table.schema.rows_per_person)  # proof: share
@@ -213,7 +265,11 @@ class DPMethod(PrivateMethod):
 
     @property
     def total(self) -> Loss:
-        """What a release may cost in all."""
+        """What a release may cost in all: ρ, the largest ρ that implies (ε, δ), or ε."""
+        if self.rho is not None:
+            return Concentrated(exact(self.rho, "rho"))
+        if self.delta is not None:
+            return Approximate(exact(self.epsilon), exact(self.delta, "delta")).concentrated()
         return Pure(exact(self.epsilon))
 
     @abstractmethod
@@ -222,7 +278,10 @@ class DPMethod(PrivateMethod):
 
     @property
     def claim(self) -> Differential:
-        return PureDP(epsilon=self.epsilon)
+        total = self.total
+        if self.delta is None or isinstance(total, Pure):
+            return PureDP(epsilon=self.epsilon)
+        return ApproximateDP(epsilon=self.epsilon, failing=self.delta, rho=spell_up(total.rho))
 
 
 def qualify(claim: Claim, schema: Schema) -> Claim:

@@ -9,6 +9,10 @@ replacing a row is to remove one and to add another, so ε of adding and removin
 of (ε, δ), all releases together are (ε, δ)-differentially private for whoever's presence is hidden at all, and
 (2ε, (1 + e^ε) δ) for anybody's sensitive value.
 
+A cap of ε and δ is kept if either the ε and δ of all releases add up to no more, or their Rényi divergences do, which
+count many small releases and Gaussian noise for less (privacy/composition.py). The first holds even if costs are chosen
+after seeing earlier releases, and so does a cap of ρ, within which all releases together are ρ-zCDP.
+
 Losses add up where they are of the same people and hide the same thing. So releases of one account count people alike,
 by rows or by the same column, and those that hide one column alone all hide the same one: another would publish as it
 is what the first one hid.
@@ -18,98 +22,23 @@ import hashlib
 import hmac
 import os
 import sqlite3
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
 
-from sfumato.errors import BudgetError, LedgerError, ParameterError
+from sfumato.errors import LedgerError, ParameterError
+from sfumato.privacy.account import Account, Entry, refuse_beyond_cap, refuse_other_people, weigh
+from sfumato.privacy.composition import NOTHING
 from sfumato.privacy.ledger_file import LedgerFile
-from sfumato.privacy.loss import Approximate, exact
+from sfumato.privacy.loss import Approximate, Concentrated, exact
 from sfumato.privacy.population import population_name, refuse_look_alike
 
 COLUMNS = (
-    "release, data_set, epsilon, delta, neighbours, rows, hides, person, pilot, method, folder, state, reserved_at, "
-    "settled_at"
+    "release, data_set, epsilon, delta, rho, neighbours, rows, hides, person, pilot, method, folder, state, "
+    "reserved_at, settled_at"
 )
-BY_ROW = "a row"
-"""What stands for the column that says who is a person where there is none."""
 Number = int | float | Fraction
-NOTHING = Approximate(Fraction(0), Fraction(0))
-
-
-def format_loss(loss: Approximate) -> str:
-    """A loss in words, each number in as few digits as tell it from its neighbours."""
-    return f"ε = {format_number(loss.epsilon)}" + (f", δ = {format_number(loss.delta)}" if loss.delta else "")
-
-
-def format_number(number: Fraction) -> str:
-    """A number as people write it."""
-    return repr(float(number)).removesuffix(".0")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Entry:
-    """One release and what it cost; `reserved` until the release is known to be in place. Times are in UTC.
-
-    `hides` is the one column that it hides, if the others are published as they are; `person` is what counts as a
-    person. Either is empty where that is not known. A `pilot` is there to choose the settings of others by.
-    """
-
-    release: str
-    data_set: str
-    cost: Approximate
-    method: str
-    folder: str
-    state: Literal["reserved", "settled"]
-    reserved_at: str
-    settled_at: str | None
-    neighbours: str = "add-remove"
-    rows: str = ""
-    hides: str = ""
-    person: str = ""
-    pilot: int = 0
-
-    @property
-    def weight(self) -> Approximate:
-        """What it counts for in its account."""
-        return weigh(self.cost, self.neighbours)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Account:
-    """Everything about one population; `looked` says how measures of its rows came before somebody's eyes."""
-
-    data_set: str
-    entries: tuple[Entry, ...] = ()
-    cap: Approximate | None = None
-    looked: str | None = None
-
-    @property
-    def spent(self) -> Approximate:
-        """What its entries count for together, reserved or settled."""
-        return sum((entry.weight for entry in self.entries), NOTHING)
-
-    def pilots(self, *, before: str | None = None) -> tuple[Entry, ...]:
-        """The pilots that were bought, all of them or those before the entry of a release."""
-        names = [entry.release for entry in self.entries]
-        end = names.index(before) if before in names else len(names)
-        return tuple(entry for entry in self.entries[:end] if entry.pilot)
-
-    @property
-    def reserved(self) -> int:
-        """How many entries are not settled."""
-        return sum(entry.state == "reserved" for entry in self.entries)
-
-    @property
-    def left(self) -> Approximate | None:
-        """What can still be spent under the cap; `None` without a cap."""
-        if self.cap is None:
-            return None
-        epsilon, delta = self.cap.epsilon - self.spent.epsilon, self.cap.delta - self.spent.delta
-        return Approximate(max(epsilon, Fraction(0)), max(delta, Fraction(0)))
 
 
 class Ledger:
@@ -142,6 +71,7 @@ class Ledger:
         release: str,
         epsilon: Number,
         delta: Number = 0,
+        rho: Number | None = None,
         neighbours: str = "add-remove",
         rows: str = "",
         hides: str = "",
@@ -152,17 +82,20 @@ class Ledger:
     ) -> None:
         """Take a spend out of what is left, durably; raises, and writes nothing, if that is not enough.
 
+        With `rho`, the ε and δ are those that follow from it, and it adds up as ρ where that is less.
         `rows` is a digest of what is published; it is stored under a secret key, and `other_names` finds it again.
         """
         asked, name = _loss(exact(epsilon), delta), population_name(data_set)
+        concentrated = None if rho is None else Concentrated(exact(rho, "rho"))
         with self._file.writing() as connection:
             if connection.execute("SELECT 1 FROM entries WHERE release = ?", (release,)).fetchone():
                 raise LedgerError(f"{self.path}: the release {release} is charged already")
             refuse_look_alike(name, _names(connection))
             account = _account(connection, name)
-            _refuse_other_people(account, hides, person)
-            _refuse_beyond_cap(account, weigh(asked, neighbours))
-            amounts, told = (str(asked.epsilon), str(asked.delta)), (method, _as_text(folder), "reserved", _now(), None)
+            refuse_other_people(account, hides, person)
+            refuse_beyond_cap(account, weigh(asked, concentrated, neighbours))
+            amounts = (str(asked.epsilon), str(asked.delta), str(concentrated.rho) if concentrated else "")
+            told = (method, _as_text(folder), "reserved", _now(), None)
             connection.execute(
                 f"INSERT INTO entries ({COLUMNS}) VALUES ({', '.join('?' * len(COLUMNS.split(', ')))})",
                 (release, name, *amounts, neighbours, _keyed(connection, rows), hides, person, int(pilot), *told),
@@ -175,6 +108,7 @@ class Ledger:
         delta: Number = 0,
         neighbours: str = "add-remove",
         *,
+        rho: Number | None = None,
         hides: str = "",
         person: str = "",
     ) -> None:
@@ -182,8 +116,9 @@ class Ledger:
         asked, name = _loss(exact(epsilon), delta), population_name(data_set)
         refuse_look_alike(name, self.data_sets())
         account = self.account(name)
-        _refuse_other_people(account, hides, person)
-        _refuse_beyond_cap(account, weigh(asked, neighbours))
+        refuse_other_people(account, hides, person)
+        concentrated = None if rho is None else Concentrated(exact(rho, "rho"))
+        refuse_beyond_cap(account, weigh(asked, concentrated, neighbours))
 
     def settle(self, release: str) -> None:
         """Note that the release is in place; settling twice changes nothing."""
@@ -195,14 +130,17 @@ class Ledger:
             if not done.rowcount:
                 raise LedgerError(f"{self.path}: there is no entry for the release {release}")
 
-    def cap(self, data_set: str, epsilon: Number, delta: Number = 0) -> None:
-        """Allow no more than this in all; below what is spent already, nothing more can be spent."""
+    def cap(self, data_set: str, epsilon: Number = 0, delta: Number = 0, *, rho: Number | None = None) -> None:
+        """Allow no more than this in all, as ε and δ or as ρ; below what is spent, nothing more can be spent."""
         most, name = _loss(epsilon, delta), population_name(data_set)
+        concentrated = "" if rho is None else str(exact(rho, "rho"))
+        if concentrated and most != NOTHING:
+            raise ParameterError("a cap is one of epsilon and delta, or of rho; give one of both")
         with self._file.writing() as connection:
             refuse_look_alike(name, _names(connection))
             connection.execute(
-                "INSERT OR REPLACE INTO caps (data_set, epsilon, delta) VALUES (?, ?, ?)",
-                (name, str(most.epsilon), str(most.delta)),
+                "INSERT OR REPLACE INTO caps (data_set, epsilon, delta, rho) VALUES (?, ?, ?, ?)",
+                (name, str(most.epsilon), str(most.delta), concentrated),
             )
 
     def uncap(self, data_set: str) -> None:
@@ -291,11 +229,6 @@ class Ledger:
         return [account.data_set for account in self.accounts()]
 
 
-def weigh(cost: Approximate, neighbours: str) -> Approximate:
-    """What a cost counts for in an account: ε of replacing is half as much of adding and removing."""
-    return cost if neighbours == "add-remove" else Approximate(cost.epsilon / 2, cost.delta)
-
-
 def default_path() -> Path:
     """Where the ledger is unless told otherwise: `SFUMATO_LEDGER`, else in the user's data folder."""
     named, data = os.environ.get("SFUMATO_LEDGER"), os.environ.get("XDG_DATA_HOME", "")
@@ -317,12 +250,23 @@ def _names(connection: sqlite3.Connection) -> list[str]:
 def _account(connection: sqlite3.Connection, data_set: str) -> Account:
     rows = connection.execute(f"SELECT {COLUMNS} FROM entries WHERE data_set = ? ORDER BY number", (data_set,))
     found = [dict(zip(COLUMNS.split(", "), row, strict=True)) for row in rows]
-    costs = [Approximate(Fraction(row.pop("epsilon")), Fraction(row.pop("delta"))) for row in found]
-    entries = tuple(Entry(cost=cost, **row) for cost, row in zip(costs, found, strict=True))
-    cap = connection.execute("SELECT epsilon, delta FROM caps WHERE data_set = ?", (data_set,)).fetchone()
-    most = Approximate(Fraction(cap[0]), Fraction(cap[1])) if cap else None
+    costs = [_stored(row.pop("epsilon"), row.pop("delta")) for row in found]
+    rhos = [_stored_rho(row.pop("rho")) for row in found]
+    entries = tuple(
+        Entry(cost=cost, concentrated=rho, **row) for cost, rho, row in zip(costs, rhos, found, strict=True)
+    )
+    cap = connection.execute("SELECT epsilon, delta, rho FROM caps WHERE data_set = ?", (data_set,)).fetchone()
+    most = (_stored_rho(cap[2]) or _stored(cap[0], cap[1])) if cap else None
     look = connection.execute("SELECT what FROM looks WHERE data_set = ? ORDER BY rowid", (data_set,)).fetchone()
     return Account(data_set=data_set, entries=entries, cap=most, looked=look and str(look[0]))
+
+
+def _stored(epsilon: str, delta: str) -> Approximate:
+    return Approximate(Fraction(epsilon), Fraction(delta))
+
+
+def _stored_rho(rho: str) -> Concentrated | None:
+    return Concentrated(Fraction(rho)) if rho else None
 
 
 def _seen(connection: sqlite3.Connection, data_set: str, rows: str) -> bool:
@@ -335,41 +279,6 @@ def _keyed(connection: sqlite3.Connection, rows: str) -> str:
     """The digest of rows under the ledger's own key: an entry alone does not let anybody test a guess of the rows."""
     (key,) = connection.execute("SELECT key FROM secret").fetchone()
     return hmac.new(key, rows.encode(), hashlib.sha256).hexdigest() if rows else ""
-
-
-def _refuse_other_people(account: Account, hides: str, person: str) -> None:
-    """Refuse a release whose loss would not add up with those before: of other people, or of another column."""
-    for entry in account.entries:
-        if entry.person and person and entry.person != person:
-            raise BudgetError(
-                f"{account.data_set}: a person is {_whoever(entry.person)} in releases before, and {_whoever(person)} "
-                "in this one, so what they cost does not add up; count people alike, or give other people another name"
-            )
-        if entry.hides and hides and entry.hides != hides:
-            raise BudgetError(
-                f"{account.data_set}: a release before hides {entry.hides!r}, which this one would publish as it is to "
-                f"hide {hides!r}; hide the same column, or use a method that hides who is in the table"
-            )
-
-
-def _whoever(person: str) -> str:
-    return person if person == BY_ROW else f"whoever shares {person!r}"
-
-
-def _refuse_beyond_cap(account: Account, asked: Approximate) -> None:
-    cap = account.cap
-    if cap is None or cap.covers(account.spent + asked):
-        return
-    letter, wanted, spent, most = (
-        ("ε", asked.epsilon, account.spent.epsilon, cap.epsilon)
-        if account.spent.epsilon + asked.epsilon > cap.epsilon
-        else ("δ", asked.delta, account.spent.delta, cap.delta)
-    )
-    left = max(most - spent, Fraction(0))
-    raise BudgetError(
-        f"{account.data_set}: {letter} = {format_number(wanted)} is asked for, but {format_number(left)} is left of "
-        f"the cap of {format_number(most)}, with {format_number(spent)} spent"
-    )
 
 
 def _loss(epsilon: Number, delta: Number) -> Approximate:

@@ -24,7 +24,7 @@ from typing import Self
 
 from sfumato.errors import LedgerError
 
-FORMAT = 5
+FORMAT = 6
 APPLICATION = int.from_bytes(b"Sfum", "big")
 MAX_WAIT = 60.0
 """Seconds to wait for other processes."""
@@ -51,7 +51,12 @@ FOURTH_FORMAT = (
     "ALTER TABLE entries ADD COLUMN hides TEXT NOT NULL DEFAULT ''",
     "ALTER TABLE entries ADD COLUMN person TEXT NOT NULL DEFAULT ''",
 )
-FIFTH_FORMAT = ("ALTER TABLE entries ADD COLUMN pilot INTEGER NOT NULL DEFAULT 0", f"PRAGMA user_version = {FORMAT}")
+FIFTH_FORMAT = ("ALTER TABLE entries ADD COLUMN pilot INTEGER NOT NULL DEFAULT 0",)
+SIXTH_FORMAT = (
+    "ALTER TABLE entries ADD COLUMN rho TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE caps ADD COLUMN rho TEXT NOT NULL DEFAULT ''",
+    f"PRAGMA user_version = {FORMAT}",
+)
 # Closing any handle of a file gives up all locks that this process has on it, so no thread may use a ledger while
 # another has the handle open with which the file is made.
 _making = threading.Lock()
@@ -221,7 +226,7 @@ def _upgrade(connection: sqlite3.Connection, found: int) -> None:
     """Make an earlier format the present one."""
     if found < 2:
         _make_one_account(connection)
-    later = {3: THIRD_FORMAT, 4: FOURTH_FORMAT, 5: FIFTH_FORMAT}
+    later = {3: THIRD_FORMAT, 4: FOURTH_FORMAT, 5: FIFTH_FORMAT, 6: SIXTH_FORMAT}
     for statement in chain.from_iterable(later[number] for number in later if found < number):
         connection.execute(statement)
 

@@ -52,6 +52,12 @@ def spell(amount: Fraction) -> float:
     return number if Fraction(str(number)) >= amount else math.nextafter(number, math.inf)
 
 
+def spell_up(amount: Fraction, digits: int = 9) -> float:
+    """The next larger number of so many digits, which is the same where sums were rounded otherwise."""
+    unit = Fraction(10) ** (math.floor(math.log10(amount)) + 1 - digits)
+    return float(math.ceil(amount / unit) * unit)
+
+
 def _parse(text: str) -> Fraction:
     """A decimal number or a fraction, if it is short; to write out an exponent of millions would take minutes."""
     numerator, _, denominator = text.partition("/")
@@ -109,7 +115,7 @@ class Approximate(Amounts):
         if self.delta <= 0:
             raise ParameterError("delta is 0; Gaussian noise needs a delta above 0")
         epsilon, log = float(self.epsilon), -math.log(self.delta)
-        best = -_least(lambda beyond: (_slack(beyond, log) - epsilon) / (1 + beyond))
+        best = -least_over_orders(lambda beyond: (slack(beyond, log) - epsilon) / (1 + beyond))
         plain = (epsilon / (math.sqrt(log + epsilon) + math.sqrt(log))) ** 2
         return Concentrated(Fraction(max(plain, min(best, epsilon))) * (1 - CAUTION))
 
@@ -127,12 +133,12 @@ class Concentrated(Amounts):
     def approximate(self, delta: Fraction) -> Approximate:
         """The (ε, δ) it implies, rounded up: the least a·ρ + slack over orders a, and at least ρ."""
         rho, log = float(self.rho), -math.log(delta)
-        best = _least(lambda beyond: (1 + beyond) * rho + _slack(beyond, log))
+        best = least_over_orders(lambda beyond: (1 + beyond) * rho + slack(beyond, log))
         plain = rho + 2 * math.sqrt(rho * log)
         return Approximate(Fraction(min(plain, max(best, rho))) * (1 + CAUTION), delta)
 
 
-def _slack(beyond: NDArray[np.float64], log: float) -> NDArray[np.float64]:
+def slack(beyond: NDArray[np.float64], log: float) -> NDArray[np.float64]:
     """What orders a = 1 + `beyond` add to a·ρ: ln(1 − 1/a) + (ln(1/δ) − ln a) / (a − 1), rounded up.
 
     A Rényi divergence of order a of at most a·ρ implies (ε, δ) with
@@ -144,7 +150,7 @@ def _slack(beyond: NDArray[np.float64], log: float) -> NDArray[np.float64]:
     return np.asarray(terms.sum(axis=0) + np.abs(terms).sum(axis=0) * ROUNDING)
 
 
-def _least(amount: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> float:
+def least_over_orders(amount: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> float:
     """The least amount at orders 1 + `beyond`: among those a few percent apart, then around the best of them."""
     best = ORDERS_BEYOND_ONE[np.argmin(amount(ORDERS_BEYOND_ONE))]
     return float(amount(best * NEARBY).min())

@@ -11,9 +11,11 @@ from sfumato.methods import METHODS, make_method
 from sfumato.methods.base import Method, qualify
 from sfumato.methods.flows.settings import parse_promise, parse_settings
 from sfumato.methods.flows.synthesis import Synthesizer
+from sfumato.privacy.account import Entry, format_loss
 from sfumato.privacy.claims import Claim, Conditional, Syntactic, choice_of
 from sfumato.privacy.claims.differential import FLOWS_FIT
-from sfumato.privacy.ledger import NOTHING, Entry, Ledger, format_loss
+from sfumato.privacy.composition import NOTHING
+from sfumato.privacy.ledger import Ledger
 from sfumato.privacy.ledger_file import LedgerFile
 from sfumato.privacy.loss import Approximate, Pure, exact, spell
 from sfumato.privacy.population import population_name
@@ -130,6 +132,9 @@ def _differences(label: str, kept: Claim, claim: Claim) -> list[str]:
             f"{label} costs {format_loss(spent)} for {kept.neighbours} neighbours, the claim says "
             f"{format_loss(claimed)} for {claim.neighbours} neighbours"
         ]
+    if claim.concentrated is not None and claim.concentrated != kept.concentrated:
+        costs = "no ρ" if kept.concentrated is None else format_loss(kept.concentrated)
+        return [f"{label} costs {costs}, the claim says {format_loss(claim.concentrated)}"]
     if kept.kind != claim.kind:
         return [f"{label} promises {kept.kind}, the claim says {claim.kind}"]
     if not isinstance(kept, Syntactic) or not isinstance(claim, Syntactic):

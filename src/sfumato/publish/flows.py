@@ -11,7 +11,8 @@ from sfumato.data.formats import require_format
 from sfumato.mechanisms.noise import SystemSource
 from sfumato.methods.flows.plan import Progress
 from sfumato.methods.flows.synthesis import Synthesis, Synthesizer
-from sfumato.privacy.ledger import BY_ROW, Ledger
+from sfumato.privacy.account import BY_ROW
+from sfumato.privacy.ledger import Ledger
 from sfumato.publish.publication import Publication
 from sfumato.release import FlowRelease, Provenance
 

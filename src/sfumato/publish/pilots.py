@@ -7,8 +7,10 @@ after seeing those before (adaptive sequential composition). So that is what the
 from collections.abc import Sequence
 
 from sfumato.errors import ParameterError
+from sfumato.privacy.account import Entry, format_loss
 from sfumato.privacy.claims import Choice
-from sfumato.privacy.ledger import NOTHING, Entry, Ledger, format_loss
+from sfumato.privacy.composition import NOTHING
+from sfumato.privacy.ledger import Ledger
 from sfumato.privacy.loss import Approximate, Pure, exact, spell
 
 HIDING = "add-remove"

@@ -13,8 +13,10 @@ from sfumato.data.formats import require_format
 from sfumato.errors import ParameterError, ReleaseError, SfumatoError
 from sfumato.mechanisms.noise import SystemSource
 from sfumato.methods.base import Method
+from sfumato.privacy.account import BY_ROW, format_loss
 from sfumato.privacy.claims import Choice, Claim, Conditional
-from sfumato.privacy.ledger import BY_ROW, NOTHING, Ledger, format_loss
+from sfumato.privacy.composition import NOTHING
+from sfumato.privacy.ledger import Ledger
 from sfumato.privacy.loss import Approximate, exact
 from sfumato.publish.pilots import HIDING, PILOT, choice_on, refuse_unpaid
 from sfumato.release import FlowRelease, Release
@@ -80,6 +82,7 @@ class Publication(ExitStack):
     def __post_init__(self) -> None:
         super().__init__()
         self.cost = self.claim.cost or NOTHING
+        self.rho = self.claim.concentrated.rho if self.claim.concentrated else None
         self.id = str(uuid.uuid4()) if self.claim.cost else None
         self.neighbours = self.claim.neighbours or HIDING
 
@@ -95,8 +98,15 @@ class Publication(ExitStack):
                 )
         if self.id:
             exact(self.promised.epsilon)
-            about = {"hides": self.hides, "person": self.person}
-            self.ledger.check(self.data_set, self.cost.epsilon, self.cost.delta, self.neighbours, **about)
+            self.ledger.check(
+                self.data_set,
+                self.cost.epsilon,
+                self.cost.delta,
+                self.neighbours,
+                rho=self.rho,
+                hides=self.hides,
+                person=self.person,
+            )
 
     def __enter__(self) -> Self:
         self.check()
@@ -106,6 +116,7 @@ class Publication(ExitStack):
                 release=self.id,
                 epsilon=self.cost.epsilon,
                 delta=self.cost.delta,
+                rho=self.rho,
                 neighbours=self.neighbours,
                 rows=self.rows,
                 hides=self.hides,

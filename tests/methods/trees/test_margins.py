@@ -30,7 +30,7 @@ from sfumato.methods.trees.spatial_tree import (
     SpatialTree,
     margin_price,
 )
-from sfumato.privacy.loss import Pure
+from sfumato.privacy.loss import Concentrated, Pure, exact
 from sfumato.release.query import parse_query
 from sfumato.schema import Schema
 from sfumato.streams import stream
@@ -78,14 +78,20 @@ def test_without_margins_nothing_but_the_tree_is_bought() -> None:
     ],
 )
 def test_the_share_of_the_margins(rows: int, epsilon: float, height: int, share: Fraction) -> None:
-    assert margin_price(rows, epsilon, 5, height) == ticks(share)
+    for total in (Pure(exact(epsilon)), Concentrated(exact(epsilon) ** 2 / 4)):
+        assert margin_price(rows, Budget(total, SimulatedSource(1)), 5, height) == ticks(share)
 
 
 def test_between_its_limits_the_share_gives_the_noise_that_is_aimed_at() -> None:
-    share = margin_price(30_000, 0.2, 5, 6) / WHOLE
+    budget = Budget(Pure(Fraction(1, 5)), SimulatedSource(1))
+    share = margin_price(30_000, budget, 5, 6) / WHOLE
     assert MIN_MARGINS < share < MAX_MARGINS
     deviation = np.sqrt(2) * 5 / (share * 0.2)
     assert deviation == pytest.approx(MARGIN_NOISE * 30_000)
+    budget = Budget(Concentrated(Fraction(1, 2_000)), SimulatedSource(1))
+    price = margin_price(30_000, budget, 5, 6)
+    assert MIN_MARGINS < price / WHOLE < MAX_MARGINS
+    assert np.sqrt(budget.variance(price // 5)) == pytest.approx(MARGIN_NOISE * 30_000)
 
 
 def test_wide_axes_are_counted_in_steps_and_categories_one_by_one() -> None:

@@ -37,7 +37,7 @@ JOINED_CELLS = 8
 class Marginals(SampledRows):
     """Synthetic rows from noisy joint tables of all pairs of attributes, fitted by greatest entropy.
 
-    Claim: pure differential privacy for adding or removing one row.
+    Claim: differential privacy for adding or removing one row, under ε, (ε, δ) or ρ.
     Assumes: the schema is public; nothing else is read off the data unpaid.
     Cost: O(cells of the binned domain × tables × 400 + rows × attributes).
     Reference: after McKenna, Miklau and Sheldon (2021); proof in marginals.proof.md.

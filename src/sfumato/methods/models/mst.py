@@ -21,8 +21,6 @@ from sfumato.methods.models.binning import count_attributes, rows_to_sample
 from sfumato.methods.models.network import BinnedCells
 from sfumato.methods.models.rows import Columns, Sampled, SampledRows
 from sfumato.parameters import parameter
-from sfumato.privacy.claims import ApproximateDP
-from sfumato.privacy.loss import Approximate, Concentrated, exact
 
 CHOOSING = Fraction(1, 4)
 """Share of the budget for choosing the pairs; the attributes by themselves have a tenth, the pairs the rest."""
@@ -34,7 +32,7 @@ Edge = tuple[int, int]
 class MST(SampledRows):
     """Synthetic rows from a tree of pairwise tables, fitted by the library `mbi`.
 
-    Claim: (ε, δ)-differential privacy for adding or removing one row.
+    Claim: differential privacy for adding or removing one row, under (ε, δ) or ρ.
     Assumes: the schema is public; nothing else is read off the data unpaid.
     Cost: O(cells × pairs + fitting).
     Reference: McKenna, Miklau and Sheldon, Winning the NIST contest, 2021; proof in mst.proof.md.
@@ -48,14 +46,6 @@ class MST(SampledRows):
     delta: float = parameter(
         default=1e-9, help="how likely the promise may fail", above=0, below=1, label=" δ={:g}", always=True
     )
-
-    @property
-    def total(self) -> Concentrated:
-        return Approximate(exact(self.epsilon), exact(self.delta, "delta")).concentrated()
-
-    @property
-    def claim(self) -> ApproximateDP:
-        return ApproximateDP(epsilon=self.epsilon, failing=self.delta)
 
     def _sample(self, columns: Columns, budget: Budget) -> Sampled:
         library = _library()

@@ -34,7 +34,7 @@ class PrivBayes(SampledRows):
     A table may have as many cells as leave each of them `theta` times the noise's scale of rows on average
     (θ-usefulness); `degree` limits the number of parents besides.
 
-    Claim: pure differential privacy for adding or removing one row.
+    Claim: differential privacy for adding or removing one row, under ε, (ε, δ) or ρ.
     Assumes: the schema is public; nothing else is read off the data unpaid.
     Cost: O(cells × candidate parent sets + rows × attributes²).
     Reference: papers Zhang et al. 2014 and 2017; proof in privbayes.proof.md.

@@ -24,9 +24,7 @@ from sfumato.methods.models.network import BinnedCells
 from sfumato.methods.models.offers import common_attributes
 from sfumato.methods.models.quantiles import cut_by_mass
 from sfumato.methods.models.rows import Columns, NoisyTable, Sampled, SampledRows
-from sfumato.parameters import parameter
-from sfumato.privacy.claims import ApproximateDP, Differential, PureDP
-from sfumato.privacy.loss import Approximate, Loss, Pure, exact
+from sfumato.privacy.loss import Pure
 
 SINGLE = Fraction(1, 3)
 """Share of the budget for counting every attribute by itself."""
@@ -42,7 +40,7 @@ LAST_STEPS = 100
 class Synthesis(SampledRows):
     """Synthetic rows from a graphical model of privately chosen tables, which are published beside them.
 
-    Claim: pure differential privacy for adding or removing one row, or (ε, δ) with Gaussian noise if δ is given.
+    Claim: differential privacy for adding or removing one row, under ε, (ε, δ) or ρ.
     Assumes: the schema is public; nothing else is read off the data unpaid.
     Cost: O(rounds × (cells × pairs + cliques × steps) + rows × attributes²), with at most 131,072 cells of cliques.
     Reference: after McKenna et al. (2022) and Xiao et al. (2023); proof in synthesis.proof.md.
@@ -52,21 +50,6 @@ class Synthesis(SampledRows):
 
     name: ClassVar[str] = "synthesis"
     title: ClassVar[str] = "Synthesis"
-    delta: float | None = parameter(
-        default=None, help="how likely the promise may fail; less noise if given", above=0, below=1, label=" δ={:g}"
-    )
-
-    @property
-    def total(self) -> Loss:
-        if self.delta is None:
-            return Pure(exact(self.epsilon))
-        return Approximate(exact(self.epsilon), exact(self.delta, "delta")).concentrated()
-
-    @property
-    def claim(self) -> Differential:
-        if self.delta is None:
-            return PureDP(epsilon=self.epsilon)
-        return ApproximateDP(epsilon=self.epsilon, failing=self.delta)
 
     def _sample(self, columns: Columns, budget: Budget) -> Sampled:
         together = len(columns.axes) > 1 and tables_tell(count_rows(columns, budget), len(columns.axes), budget)

@@ -23,6 +23,7 @@ class CountedCells:
     ids: NDArray[np.int64]  # rising
     counts: NDArray[np.int64]
     threshold: int | None
+    variance: float  # of the noise in each count
 
 
 def count_cells(
@@ -34,6 +35,8 @@ def count_cells(
     if domain <= max_listed:
         full = np.zeros(domain, dtype=np.int64)
         full[ids] = exact
-        return CountedCells(np.arange(domain), budget.counts(full[None, :], price)[0], None)  # proof: listed
+        noisy = budget.counts(full[None, :], price)[0]  # proof: listed
+        return CountedCells(np.arange(domain), noisy, None, float(budget.variance(price)))
     threshold = budget.threshold(domain, FALSE_CELLS, price)
-    return CountedCells(*budget.sparse_counts(ids, exact, domain, threshold, price), threshold)  # proof: sparse
+    found = budget.sparse_counts(ids, exact, domain, threshold, price)  # proof: sparse
+    return CountedCells(*found, threshold, budget.sparse_variance(price))

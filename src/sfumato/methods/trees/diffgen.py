@@ -123,7 +123,7 @@ class DiffGen(DPMethod):
 
     All choices are paid for alike. Fewer specializations are made where no value is left to specialize.
 
-    Claim: pure differential privacy for adding or removing one row.
+    Claim: differential privacy for adding or removing one row, under ε, (ε, δ) or ρ.
     Assumes: the schema is public; nothing else is read off the data unpaid.
     Cost: O(points × axes + h × values + boxes).
     Reference: Mohammed et al. 2011, compared with in paper alhussaeni2018 section 5; proof in diffgen.proof.md.
@@ -194,7 +194,6 @@ class DiffGen(DPMethod):
     ) -> tuple[NDArray[np.int64], NDArray[np.float64], float]:
         """The boxes of the grid to publish, their histograms, and the variance of the noise in a count."""
         price = int(budget.left[0])
-        variance = float(budget.variance(price))
         cell = cell[table.cell_point] * table.values + table.cell_value
         domain = boxes * table.values
         leaves = count_cells(cell, table.cell_weight, domain, MAX_LISTED, budget, price)  # proof: leaves
@@ -202,11 +201,11 @@ class DiffGen(DPMethod):
             # The nearest counts without negative ones that have the same total, or one row if that is less.
             total = np.array([max(float(leaves.counts.sum()), 1.0)])
             counts = histograms_with_totals(leaves.counts[None, :].astype(np.float64), total)
-            return np.arange(boxes), counts.reshape(boxes, -1), variance
+            return np.arange(boxes), counts.reshape(boxes, -1), leaves.variance
         found, row = np.unique(leaves.ids // table.values, return_inverse=True)
         histograms = np.zeros((len(found), table.values))
         histograms[row, leaves.ids % table.values] = leaves.counts
-        return found, histograms, variance
+        return found, histograms, leaves.variance
 
 
 def _offer(values: Sequence[Value], classes: int) -> list[Value]:

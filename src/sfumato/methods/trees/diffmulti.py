@@ -63,7 +63,7 @@ class DiffMulti(DPMethod):
     Specializations are shared among parts by noisy counts (`fair`), or evenly, which costs nothing (`even`, example
     4.2 of the paper).
 
-    Claim: pure differential privacy for adding or removing one row.
+    Claim: differential privacy for adding or removing one row, under ε, (ε, δ) or ρ.
     Assumes: the schema is public; nothing else is read off the data unpaid.
     Cost: O(cells × axes × levels).
     Reference: paper alhussaeni2018 section 4; proof in diffmulti.proof.md.

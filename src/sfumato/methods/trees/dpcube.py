@@ -82,7 +82,7 @@ class KDPartition:
 class DPCube(DPMethod):
     """Boxes of similar noisy density, each with a noisy histogram of the sensitive attribute.
 
-    Claim: pure differential privacy for adding or removing one row.
+    Claim: differential privacy for adding or removing one row, under ε, (ε, δ) or ρ.
     Assumes: the schema is public; nothing else is read off the data unpaid.
     Cost: O((points + listed cells) × axes × depth).
     Reference: Xiao et al. 2014, compared with in paper alhussaeni2018 section 5; proof in dpcube.proof.md.
@@ -126,7 +126,7 @@ def _count(steps: NDArray[np.int64], weights: NDArray[np.int64], shape: tuple[in
     price, domain = ticks(CELLS), math.prod(shape)
     cell = np.asarray(np.ravel_multi_index(steps.T, shape))
     cells = count_cells(cell, weights, domain, MAX_LISTED, budget, price)  # proof: cells
-    noise = variance = float(budget.variance(price))
+    noise = variance = cells.variance
     if cells.threshold is not None:
         noise, variance = FALSE_CELLS * cells.threshold**2 / domain, np.inf
     found = np.column_stack(np.unravel_index(cells.ids, shape))

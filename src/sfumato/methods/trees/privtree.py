@@ -31,7 +31,7 @@ TERMS = 64
 class PrivTree(DPMethod):
     """Halves of the widest axis, as long as a region has more rows than noise could make up.
 
-    Claim: pure differential privacy for adding or removing one row.
+    Claim: differential privacy for adding or removing one row, under ε, (ε, δ) or ρ.
     Assumes: the schema is public; nothing else is read off the data unpaid.
     Cost: O(points × depth).
     Reference: Zhang, Xiao and Xie, PrivTree, SIGMOD 2016; proof in privtree.proof.md.

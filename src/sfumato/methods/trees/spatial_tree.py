@@ -24,6 +24,7 @@ from sfumato.methods.growing.scan import BALANCE
 from sfumato.methods.trees.margins import buy_spreads
 from sfumato.methods.trees.noisy_tree import Level, release_of_levels
 from sfumato.parameters import parameter
+from sfumato.privacy.loss import Pure
 from sfumato.release.release import Release
 
 Inside = Literal["margins", "even"]
@@ -38,8 +39,8 @@ ONLY_MARGINS = Fraction(1, 2)
 """The same where there is none but the root."""
 MARGIN_NOISE = 0.01
 """The deviation of the noise in a count of a margin that is aimed at, as a share of all rows."""
-GROWTH = 2 ** (1 / 3)
-"""How much more each level gets than the one above: the least variance for halved boxes."""
+GROWTH, CONCENTRATED_GROWTH = 2 ** (1 / 3), 2 ** (1 / 2)
+"""How much more of ε, or of ρ, each level gets than the one above: the least variance for halved boxes."""
 LAST = 0
 """In place of a price: the level of the leaves."""
 ROWS_PER_LEAF = 40
@@ -79,16 +80,16 @@ class SpatialTree(DPMethod):
         return regions.widest_axes()
 
     def _release(self, table: Table, budget: Budget) -> Release:
-        height, spreads, epsilon = self.height, None, self.epsilon / table.schema.rows_per_person
+        height, spreads = self.height, None
         by_margins = self.spread == "margins"
         if height is None or by_margins:
             noise = float(budget.variance(ticks(SIZING)))
             rows = int(budget.counts(np.array([table.n]), ticks(SIZING))[0])  # proof: size
             if height is None:
-                height = automatic_height(rows, epsilon, table.values if by_margins else 1)
+                height = automatic_height(rows, budget.as_epsilon, table.values if by_margins else 1)
             if by_margins:
                 axes = sum(axis.positions > 1 for axis in table.schema.quasi)
-                price = margin_price(rows, epsilon, axes, height)
+                price = margin_price(rows, budget, axes, height)
                 spreads = buy_spreads(table, budget, price, rows, noise)
         return release_of_levels(self, self._grow(table, budget, height), spreads=spreads)
 
@@ -96,7 +97,8 @@ class SpatialTree(DPMethod):
         """The tree; a region that cannot be cut any more becomes a leaf early and spends what its path has left."""
         private = math.ceil(height * self.private_share)
         median_price = ticks(CUTTING / private) if private else 0
-        prices = geometric_prices(int(budget.left[0]) - median_price * private, height)
+        growth = GROWTH if isinstance(budget.total, Pure) else CONCENTRATED_GROWTH
+        prices = geometric_prices(int(budget.left[0]) - median_price * private, height, growth)
         regions, parent, levels = Regions.whole(Points.of(table)), np.array([-1]), []
         size = 0
         for price in (*prices, LAST):
@@ -135,7 +137,7 @@ class SpatialTree(DPMethod):
 class QuadTree(SpatialTree):
     """Every cut in the middle of the widest axis, whatever the data.
 
-    Claim: pure differential privacy for adding or removing one row.
+    Claim: differential privacy for adding or removing one row, under ε, (ε, δ) or ρ.
     Assumes: the schema is public; nothing else is read off the data unpaid.
     Cost: O(points × height).
     Reference: paper cormode2013 section II, and Cormode et al., ICDE 2012; proof in spatial_tree.proof.md.
@@ -151,7 +153,7 @@ class QuadTree(SpatialTree):
 class KDTree(SpatialTree):
     """Every cut at a private median: leaves hold about equally many rows.
 
-    Claim: pure differential privacy for adding or removing one row.
+    Claim: differential privacy for adding or removing one row, under ε, (ε, δ) or ρ.
     Assumes: the schema is public; nothing else is read off the data unpaid.
     Cost: O(points × height).
     Reference: paper cormode2013 section II, and Cormode et al., ICDE 2012; proof in spatial_tree.proof.md.
@@ -167,7 +169,7 @@ class KDTree(SpatialTree):
 class HybridTree(SpatialTree):
     """Private medians in the upper half of the levels, middles below.
 
-    Claim: pure differential privacy for adding or removing one row.
+    Claim: differential privacy for adding or removing one row, under ε, (ε, δ) or ρ.
     Assumes: the schema is public; nothing else is read off the data unpaid.
     Cost: O(points × height).
     Reference: Cormode, Procopiuc, Srivastava, Shen and Yu, ICDE 2012, section 3.3; proof in spatial_tree.proof.md.
@@ -183,7 +185,7 @@ class HybridTree(SpatialTree):
 class RPS(SpatialTree):
     """Each region is cut on an axis drawn at random, at a private median.
 
-    Claim: pure differential privacy for adding or removing one row.
+    Claim: differential privacy for adding or removing one row, under ε, (ε, δ) or ρ.
     Assumes: the schema is public; nothing else is read off the data unpaid.
     Cost: O(points × height).
     Reference: Qardaji and Li, Recursive partitioning and summarization, ASIACCS 2012; proof in spatial_tree.proof.md.
@@ -212,18 +214,20 @@ def automatic_height(rows: int, epsilon: float, values: int) -> int:
     return min(max(round(math.log2(leaves)), 0), MAX_HEIGHT) if leaves >= max(values, 1) else 0
 
 
-def margin_price(rows: int, epsilon: float, axes: int, height: int) -> int:
+def margin_price(rows: int, budget: Budget, axes: int, height: int) -> int:
     """Ticks for the margins of so many axes: a share s that gives their counts noise of 1% of the rows, or near it.
 
-    Each margin gets s ε / axes, so that its noise has the deviation √2 axes / (s ε).
+    Where a count for all of the budget has noise of the deviation d, that of a margin is d · axes / s under ε, and
+    d · √(axes / s) under ρ.
     """
     if height == 0:
         return ticks(ONLY_MARGINS)
-    wanted = math.sqrt(2) * axes / (MARGIN_NOISE * max(rows, 1) * epsilon)
+    noise = math.sqrt(2) / (budget.as_epsilon * MARGIN_NOISE * max(rows, 1))
+    wanted = axes * (noise if isinstance(budget.total, Pure) else noise**2)
     return ticks(min(max(Fraction(wanted), MIN_MARGINS), MAX_MARGINS))
 
 
-def geometric_prices(whole: int, height: int) -> list[int]:
+def geometric_prices(whole: int, height: int, growth: float = GROWTH) -> list[int]:
     """Ticks for the counts of each level above the leaves, whose histograms get the rest, the largest part."""
-    shares = np.array([GROWTH**level for level in range(height + 1)])
+    shares = np.array([growth**level for level in range(height + 1)])
     return [max(int(whole * share), 1) for share in shares[:-1] / shares.sum()]

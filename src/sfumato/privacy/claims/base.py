@@ -6,7 +6,7 @@ from math import inf
 from typing import Any, ClassVar, Literal, Self
 
 from sfumato.errors import ReleaseError
-from sfumato.privacy.loss import MAX_AMOUNT, MAX_CHARACTERS, Approximate
+from sfumato.privacy.loss import MAX_AMOUNT, MAX_CHARACTERS, Approximate, Concentrated
 from sfumato.privacy.requirements import Population, Requirement
 from sfumato.privacy.requirements.base import Counts
 
@@ -79,6 +79,11 @@ class Claim(ABC):
     @property
     def cost(self) -> Approximate | None:
         """What a release under this claim takes from the privacy budget, if anything."""
+        return None
+
+    @property
+    def concentrated(self) -> Concentrated | None:
+        """What it costs as ρ, where that adds up to less than its ε and δ do."""
         return None
 
     @property

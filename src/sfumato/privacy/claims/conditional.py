@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Self
 
 from sfumato.errors import ReleaseError
 from sfumato.privacy.claims.base import Check, Choice, Claim, Neighbours, Noise, Recoding, parse_claim
-from sfumato.privacy.loss import Approximate
+from sfumato.privacy.loss import Approximate, Concentrated
 from sfumato.privacy.requirements import Population
 from sfumato.privacy.requirements.base import Counts
 
@@ -39,6 +39,10 @@ class Conditional(Claim):
     @property
     def cost(self) -> Approximate | None:
         return self.given.cost
+
+    @property
+    def concentrated(self) -> Concentrated | None:
+        return self.given.concentrated
 
     @property
     def neighbours(self) -> Neighbours | None:

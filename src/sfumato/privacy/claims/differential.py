@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self, get_args
 
 from sfumato.errors import ReleaseError
 from sfumato.privacy.claims.base import Choice, Claim, Neighbours, Noise, parse_amount, parse_assumptions
-from sfumato.privacy.loss import Approximate, exact, spell
+from sfumato.privacy.loss import Approximate, Concentrated, exact, spell, spell_up
 from sfumato.privacy.odds import beliefs_in_words, guess_in_words, replacing, spell_factor
 
 CHANGES: dict[Neighbours, str] = {
@@ -222,21 +222,38 @@ class LocalDP(PureDP):
 
 @dataclass(frozen=True, kw_only=True)
 class ApproximateDP(Differential):
-    """(ε, δ)-differential privacy."""
+    """(ε, δ)-differential privacy; where that follows from ρ of concentrated differential privacy, also ρ."""
 
     kind: ClassVar[str] = "approximate-dp"
     failing: float
+    rho: float | None = None
 
     @property
     def delta(self) -> float:
         return self.failing
 
+    @property
+    def concentrated(self) -> Concentrated | None:
+        return None if self.rho is None else Concentrated(exact(self.rho, "rho"))
+
+    def chosen(self, choice: Choice) -> Self:
+        """A choice under pure ε costs ε²/2 of ρ."""
+        claim = super().chosen(choice)
+        if self.concentrated is None:
+            return claim
+        return replace(claim, rho=spell_up(self.concentrated.rho + exact(choice.epsilon) ** 2 / 2))
+
+    def _spec(self) -> dict[str, Any]:
+        return {**super()._spec(), **({} if self.rho is None else {"rho": self.rho})}
+
     @classmethod
     def _amounts(cls, spec: Any) -> dict[str, Any]:
-        return super()._amounts(spec) | {"failing": parse_amount(spec, "delta", below=1.0)}
+        rho = {"rho": parse_amount(spec, "rho")} if "rho" in spec else {}
+        return super()._amounts(spec) | {"failing": parse_amount(spec, "delta", below=1.0)} | rho
 
     def __str__(self) -> str:
-        return f"({self.epsilon:.12g}, {self.delta:g})-differential privacy"
+        follows = "" if self.rho is None else f", from {self.rho:.6g}-zCDP"
+        return f"({self.epsilon:.12g}, {self.delta:g})-differential privacy{follows}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -286,11 +286,11 @@ def test_other_methods_leave_the_ledger_alone(publish: Run, ledger: Ledger) -> N
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (("--height", "3"), "noisy needs --epsilon, such as --epsilon 1"),
+        (("--height", "3"), "noisy needs --epsilon, such as --epsilon 1, or --rho"),
         (("--epsilon", "1"), "noisy needs --height, such as --height 6"),
         (
             ("--epsilon", "1", "--height", "3", "--k", "2"),
-            "noisy does not take --k; it takes --epsilon, --height, --utility",
+            "noisy does not take --k; it takes --delta, --epsilon, --height, --rho, --utility",
         ),
         (("--epsilon", "0", "--height", "3"), "epsilon is 0; expected a number from 1e-12 to 1,000,000"),
         (("--epsilon", "inf", "--height", "3"), "epsilon is inf; expected a number from 1e-12 to 1,000,000"),

@@ -246,7 +246,7 @@ def test_what_costs_nothing_has_no_end_of_variance() -> None:
 
 
 def test_longer_changes_need_more_gaussian_noise_for_the_same_price() -> None:
-    """The sum of squares over σ² is χ²; both limits once in a million. Without the longer change it is far below them."""
+    """The sum of squares over σ² is χ²; both limits once in a million. Plain counts are far below them."""
     numbers = np.zeros((1, 20_000), dtype=np.int64)
     budget = Budget(Concentrated(Fraction(1)), SimulatedSource(1))
     squares = float((budget.counts(numbers, WHOLE // 4, squared=100) ** 2).sum())

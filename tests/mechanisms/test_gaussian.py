@@ -81,7 +81,7 @@ def test_a_word_on_the_boundary_is_resolved_with_further_words() -> None:
 
 @pytest.mark.parametrize("variance", [*VARIANCES, Fraction(10**10, 3), Fraction(2**110), Fraction(1, 10**7)])
 def test_a_comparison_in_53_bits_decides_as_all_digits_do(variance: Fraction, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Numbers of 53 bits are off by far less than is left to further digits, up to 64σ away; and leave little to them."""
+    """Numbers of 53 bits are off by far less than is left to further digits, up to 64σ away."""
     law, scale = Acceptance(variance), float(variance) ** 0.5
     sizes = np.unique((np.linspace(0, 64, 200) ** 2 / 64 * scale).astype(np.int64))
     exact = [1.0 if law.certain(int(y)) else law.floor(int(y), 1) * 2.0**-64 for y in sizes]

@@ -75,8 +75,8 @@ class Budget:
         """Noisy counts. Row i of `exact` (paths, …) counts records of path i, each in one cell at most.
 
         Under ρ they may be any whole numbers that one record changes by a vector of at most the length √`squared`:
-        Gaussian noise of variance v on each of them costs `squared` / 2v (Canonne, Kamath and Steinke, 2020, Theorem 14),
-        so it is drawn with `squared` times the variance.
+        Gaussian noise of variance v on each costs `squared` / 2v (Canonne, Kamath and Steinke, 2020, Theorem 14), so
+        it is drawn with `squared` times the variance.
         """
         if np.shape(exact)[:1] != self._spent.shape or not np.issubdtype(np.asarray(exact).dtype, np.integer):
             raise BudgetError("counts need a row of whole numbers for each path")

@@ -2,7 +2,8 @@
 
 A discrete Laplace draw Y of scale t = ⌊σ⌋ + 1 is accepted with probability e^(−(|Y| − σ²/t)²/2σ²) (Canonne,
 Kamath and Steinke, 2020). That probability is compared with a uniform number; where numbers of 53 bits leave any doubt,
-word by word, so acceptance is exact. Added to a count of sensitivity 1 it costs ρ = 1/2σ² of concentrated differential privacy.
+word by word, so acceptance is exact. Added to a count of sensitivity 1 it costs ρ = 1/2σ² of concentrated differential
+privacy.
 """
 
 import math
@@ -20,7 +21,7 @@ from sfumato.mechanisms.noise.geometric import draw_laplace
 SURPLUS = 1.5
 """About 1.3 proposals are needed for each accepted one."""
 UNSURE = 2.0**-30
-"""Far more than numbers of 53 bits are off by: 60σ away the chance is below 2^(−2000), nearer they lose less than 2^(−36)."""
+"""Far more than 53 bits are off by: 60σ away the chance is below 2^(−2000), nearer they lose less than 2^(−36)."""
 
 
 @dataclass(frozen=True)

@@ -155,7 +155,8 @@ def answer_of_sample(count: float, rows: float) -> Answer:
 def _of_measured(estimate: float, measured: NoisyCount, rows: float, why: str) -> Answer:
     """What rows count, inside the interval of what was measured of them."""
     away = DEVIATIONS * measured.deviation
-    low, high = max(measured.rows - away, 0), max(measured.rows + away, 0)
+    low = max(measured.rows - measured.fewer - away, 0)
+    high = max(measured.rows + measured.more + away, 0)
     return _within(min(max(estimate, low), high, rows), low, high, rows, f"with {COVERAGE:.0%} confidence, {why}")
 
 

@@ -11,21 +11,26 @@ import polars as pl
 import pytest
 
 from sfumato.data import Table, read
-from sfumato.errors import ReleaseError
+from sfumato.errors import ParameterError, ReleaseError
 from sfumato.mechanisms.noise import SimulatedSource
 from sfumato.methods import QuadTree, Tables
+from sfumato.privacy.ledger import Ledger
 from sfumato.publish.agreement import contradicts_parameters
+from sfumato.publish.publication import publish_to
 from sfumato.release import Release
 from sfumato.release.answer import DEVIATIONS
 from sfumato.release.assembled import Assembled
 from sfumato.release.codes import Codes, merge_runs
 from sfumato.release.query import Query
+from sfumato.release.sampling import generate_rows
 from sfumato.release.verification import verify_folder
 from sfumato.schema import Axis, Schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from sfumato.release.sampling import RowKind
 
 KINDS: list[dict[str, Any]] = [{}, {"delta": 1e-6}]
 both_kinds = pytest.mark.parametrize("kind", KINDS, ids=["pure", "approximate"])
@@ -214,3 +219,16 @@ def test_tables_that_the_method_does_not_publish_are_found(people: Table, tmp_pa
     found = contradicts_parameters(Release.load(folder))
     assert found == ["it tells no tables, and Tables ε=1 publishes them"]
     assert contradicts_parameters(QuadTree(epsilon=1.0).publish(people)) == []
+
+
+@pytest.mark.parametrize("rows", ["synthetic", "generalized"])
+def test_no_rows_are_made_of_tables(people: Table, tmp_path: Path, rows: RowKind) -> None:
+    ledger = Ledger(tmp_path / "ledger.db")
+    with pytest.raises(ParameterError, match="tables publishes tables and no rows"):
+        publish_to(Tables(epsilon=1), people, tmp_path / "r", ledger=ledger, rows=rows)
+    assert not ledger.entries()
+    release, folder = publish_to(Tables(epsilon=1), people, tmp_path / "r", ledger=ledger)
+    assert len(ledger.entries()) == 1
+    assert told(release).frame().equals(told(Release.load(folder)).frame())
+    with pytest.raises(ReleaseError, match="published in place of rows"):
+        generate_rows(release, rows, SimulatedSource(1).uniforms)

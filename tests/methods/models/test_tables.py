@@ -15,11 +15,13 @@ from scipy.stats import norm
 
 from sfumato.data import Table, read
 from sfumato.errors import ParameterError
+from sfumato.mechanisms.budget import Budget
 from sfumato.mechanisms.noise import SimulatedSource
 from sfumato.methods import Tables
 from sfumato.methods.models import table_plan
-from sfumato.methods.models.interactions import subsets
+from sfumato.methods.models.interactions import put_together, subsets
 from sfumato.methods.models.table_plan import MAX_CELLS, TablePlan, cells_of, public_steps
+from sfumato.methods.models.tables import measure_interactions
 from sfumato.privacy.loss import Concentrated, Loss, Pure
 from sfumato.release.assembled import Assembled
 from sfumato.schema import Schema
@@ -145,3 +147,17 @@ def test_noise_that_no_number_holds_is_refused() -> None:
             assert np.isfinite(counts).all()
     with pytest.raises(ParameterError, match="ways is 4; expected"):
         Tables(epsilon=1, ways=4)
+
+
+def test_the_noise_of_all_pairs_of_adult_is_drawn_as_published() -> None:
+    """One draw of 148,137 cells, whose mean square is off by about 0.5%; 3% of the root is six times that and more."""
+    axes, total = schema_of(*ADULT).axes, Concentrated(Fraction(1, 2))
+    plan = TablePlan.of(axes, 2, total)
+    assert plan.sizes == ADULT
+    nobody = {table: np.zeros([ADULT[axis] for axis in table], dtype=np.int64) for table in plan.largest}
+    budget = Budget(total, SimulatedSource(1))
+    noise = measure_interactions(plan, nobody, budget)
+    assert budget.left.tolist() == [0]
+    squares = [(put_together(ADULT, table, noise) ** 2).reshape(-1) for table in plan.largest]
+    assert len(np.concatenate(squares)) == 148_137
+    assert math.sqrt(np.concatenate(squares).mean()) == pytest.approx(6.359, rel=0.03)

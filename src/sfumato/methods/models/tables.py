@@ -49,7 +49,10 @@ class Tables(DPMethod):
     name: ClassVar[str] = "tables"
     title: ClassVar[str] = "Tables"
     by_default: ClassVar[bool] = False
-    ways: int = parameter(default=2, help="columns in the largest tables", minimum=1, maximum=3, label=" {} ways")
+    instead_of_rows: ClassVar[bool] = True
+    ways: int = parameter(
+        default=2, help="columns in the largest tables, 1 to 3; 2 by default", minimum=1, maximum=3, label=" {} ways"
+    )
     delta: float | None = parameter(
         default=None, help="how likely the promise may fail; less noise if given", above=0, below=1, label=" δ={:g}"
     )

@@ -38,7 +38,6 @@ class TablePlan:
 
     axes: tuple[Axis, ...]
     starts: tuple[NDArray[np.int64], ...]
-    sensitive: Axes
     ways: int
     total: Loss
 
@@ -47,8 +46,12 @@ class TablePlan:
         """The plan for the axes of a schema, the sensitive one last; those with one position tell nothing."""
         varying = tuple(axis for axis in axes if axis.positions > 1)
         ways = min(ways, len(varying))
-        sensitive = (len(varying) - 1,) if axes[-1].positions > 1 else ()
-        return cls(varying, public_steps(varying, ways), sensitive, ways, total)
+        return cls(varying, public_steps(varying, ways), ways, total)
+
+    @property
+    def sensitive(self) -> Axes:
+        """The table of the sensitive column by itself."""
+        return (len(self.axes) - 1,)
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:

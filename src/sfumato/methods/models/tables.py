@@ -135,11 +135,7 @@ def measure_tables(plan: TablePlan, counts: dict[Axes, NDArray[np.int64]], budge
 
 def overall_histogram(plan: TablePlan, counts: dict[Axes, NDArray[np.float64]], axis: Axis) -> NDArray[np.float64]:
     """The counts of each sensitive value, not negative and at least one in all; those of a step spread evenly in it."""
-    rows = max(float(counts[()]), 1.0)
-    noisy = counts[plan.sensitive].reshape(1, -1)
-    steps = histograms_with_totals(noisy, np.array([rows]))[0]
-    if not plan.sensitive:
-        return np.asarray(steps)
-    starts = plan.starts[plan.sensitive[0]]
-    widths = np.diff(np.append(starts, axis.positions))
+    rows = np.array([max(float(counts[()]), 1.0)])
+    steps = histograms_with_totals(counts[plan.sensitive][None, :], rows)[0]
+    widths = np.diff(np.append(plan.starts[-1], axis.positions))
     return np.asarray(np.repeat(steps / widths, widths))

@@ -17,7 +17,19 @@ from unittest.mock import patch
 import numpy as np
 
 from audit.neighbours import Pair, schema_of
-from sfumato.methods import MST, RPS, DiffMulti, HybridTree, KDTree, Marginals, PrivBayes, PrivTree, QuadTree, Synthesis
+from sfumato.methods import (
+    MST,
+    RPS,
+    DiffMulti,
+    HybridTree,
+    KDTree,
+    Marginals,
+    PrivBayes,
+    PrivTree,
+    QuadTree,
+    Synthesis,
+    Tables,
+)
 from sfumato.methods.trees.diffgen import DiffGen
 from sfumato.methods.trees.dpcube import DPCube
 from sfumato.methods.trees.privtree import Decisions
@@ -43,8 +55,8 @@ class Case:
 
     @property
     def name(self) -> str:
-        utility = getattr(self.method, "utility", None)
-        return f"{self.method.name} ({utility})" if utility else self.method.name
+        told = getattr(self.method, "utility", None) or ("δ" if getattr(self.method, "delta", None) else None)
+        return f"{self.method.name} ({told})" if told else self.method.name
 
 
 LINE = schema_of(x=3)
@@ -77,6 +89,8 @@ CASES = (
     # The code of MST sees ρ alone; this δ makes ρ large enough to be seen in few runs.
     Case(MST(epsilon=EPSILON, delta=0.5), Pair(schema_of(x=2, y=2), ((0, 0, 0),) * 3, (1, 1, 1)), 8_000),
     Case(Synthesis(epsilon=EPSILON), Pair(schema_of(x=2), ((0, 0),) * 3, (1, 1))),
+    Case(Tables(epsilon=EPSILON), Pair(schema_of(x=2), ((0, 0),) * 3, (1, 1))),
+    Case(Tables(epsilon=EPSILON, delta=0.5), Pair(schema_of(x=2), ((0, 0),) * 3, (1, 1)), 8_000),
 )
 
 TREE = {"low": ["a", "b"], "high": {"c": [], "top": ["d", "e"]}}
@@ -115,6 +129,7 @@ def thorough_settings(epsilon: float) -> list[DPMethod]:
         DiffMulti(rho=epsilon, h=6, utility="purity"),
         # At a small ε a few rows are one bin; more of it buys rounds of choices.
         *(Synthesis(epsilon=times * epsilon, delta=delta) for times in (1, 30) for delta in (None, 1e-6)),
+        *(Tables(epsilon=epsilon, ways=ways, delta=delta) for ways in (1, 2, 3) for delta in (None, 1e-6)),
     ]
 
 

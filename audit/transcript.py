@@ -151,11 +151,12 @@ class AuditedBudget(Budget):
     def _part(self, spent: NDArray[np.int64]) -> Budget:
         return type(self)(self.total, self._source, self.notes, spent)
 
-    def counts(self, exact: NDArray[np.integer], cost: Ticks) -> NDArray[np.int64]:
+    def counts(self, exact: NDArray[np.integer], cost: Ticks, *, squared: int = 1) -> NDArray[np.int64]:
         exact = np.array(exact, dtype=np.int64)
         charge = self._promised(cost)
-        law = Counts(exact, charge) if self._pure else GaussianCounts(exact, charge)
-        return self._asked(("counts", charge, exact.shape), cost, lambda: Budget.counts(self, exact, cost), law)
+        law = Counts(exact, charge) if self._pure else GaussianCounts(exact, charge / squared)
+        question = ("counts", charge, exact.shape, squared)
+        return self._asked(question, cost, lambda: Budget.counts(self, exact, cost, squared=squared), law)
 
     def choose(
         self,

@@ -17,7 +17,8 @@ import numpy as np
 from audit.cases import CASES, NARROW_OR_NOT, NEXT_TO_EACH_OTHER, Case
 from audit.neighbours import Pair, schema_of
 from audit.transcript import AuditedBudget
-from sfumato.methods import DiffGen, DiffMulti, KDTree, PrivBayes, PrivTree, QuadTree, Synthesis
+from sfumato.mechanisms.budget import WHOLE
+from sfumato.methods import DiffGen, DiffMulti, KDTree, PrivBayes, PrivTree, QuadTree, Synthesis, Tables
 from sfumato.methods.growing.regions import Regions
 from sfumato.methods.growing.scan import DISCERNIBILITY
 from sfumato.methods.trees import diffmulti
@@ -218,6 +219,34 @@ class FreelyChosen(Synthesis):
         return super()._release(table, UnpaidChoices(budget))  # type: ignore[arg-type]
 
 
+class ShortChanges(Meddling):
+    """Numbers get noise as if one row changed them by a vector of half its length."""
+
+    def counts(self, exact: NDArray[np.integer], cost: Ticks, *, squared: int = 1) -> NDArray[np.int64]:
+        return self.budget.counts(exact, cost, squared=max(squared // 4, 1))
+
+
+class HalfTheNoise(Tables):
+    """Interactions are taken for shorter than they are."""
+
+    def _release(self, table: Table, budget: Budget) -> Release:
+        return super()._release(table, ShortChanges(budget))  # type: ignore[arg-type]
+
+
+class UnpaidTotal(Meddling):
+    """The smallest of all counts, the number of rows, is told as it is, at no cost."""
+
+    def counts(self, exact: NDArray[np.integer], cost: Ticks, *, squared: int = 1) -> NDArray[np.int64]:
+        return np.asarray(exact) if np.size(exact) == 1 else self.budget.counts(exact, cost, squared=squared)
+
+
+class FreeTotal(Tables):
+    """One interaction is not paid for."""
+
+    def _release(self, table: Table, budget: Budget) -> Release:
+        return super()._release(table, UnpaidTotal(budget))  # type: ignore[arg-type]
+
+
 class PublicTotal(QuadTree):
     """Published counts are scaled to the exact number of rows."""
 
@@ -251,9 +280,19 @@ class Quieter(AuditedBudget):
 class Forgetful(AuditedBudget):
     """Counts are not charged, so that there is more left for the next ones."""
 
-    def counts(self, exact: NDArray[np.integer], cost: Ticks) -> NDArray[np.int64]:
+    def counts(self, exact: NDArray[np.integer], cost: Ticks, *, squared: int = 1) -> NDArray[np.int64]:
         spent = self._spent
-        noisy = super().counts(exact, cost)
+        noisy = super().counts(exact, cost, squared=squared)
+        self._spent = spent
+        return noisy
+
+
+class Unpaying(AuditedBudget):
+    """Every count gets the noise of the whole budget."""
+
+    def counts(self, exact: NDArray[np.integer], cost: Ticks, *, squared: int = 1) -> NDArray[np.int64]:
+        spent, self._spent = self._spent, np.zeros_like(self._spent)
+        noisy = super().counts(exact, WHOLE, squared=squared)
         self._spent = spent
         return noisy
 
@@ -335,6 +374,9 @@ TWINS = (
         Case(Synthesis(epsilon=30.0, delta=1e-3), Pair(schema_of(x=2, y=2), ((0, 0, 0), (1, 1, 1)) * 20, (0, 1, 1))),
         Forgetful,
     ),
+    Twin("an interaction that is not paid for", Case(FreeTotal(epsilon=1.0, delta=1e-3), APART)),
+    Twin("interactions taken for shorter than they are", Case(HalfTheNoise(epsilon=1.0, delta=1e-3), APART)),
+    Twin("tables that are not paid for", Case(Tables(epsilon=1.0, ways=1), APART), Unpaying),
     Twin("height from the exact number of rows", Case(UnpaidSize(epsilon=1.0), Pair(LINE, ((3, 0),) * 79, (4, 1)))),
     Twin("margins without noise", Case(ExactMargins(epsilon=1.0, height=1), APART)),
     Twin("counts scaled to the exact total", Case(PublicTotal(epsilon=1.0, height=2), APART)),

@@ -60,9 +60,9 @@ class RecordingBudget(Budget):
         self.divided = True
         return RecordingBudget(self.total, self._source, self._spent[which], self.paid[which], self.book)
 
-    def counts(self, exact: NDArray[np.integer], cost: Any) -> NDArray[np.int64]:
+    def counts(self, exact: NDArray[np.integer], cost: Any, *, squared: int = 1) -> NDArray[np.int64]:
         self._note("counts", cost, np.array(exact))
-        return super().counts(exact, cost)
+        return super().counts(exact, cost, squared=squared)
 
     def choose(
         self, scores: NDArray[np.int64], starts: NDArray[np.int64], cost: Any, **options: Any

@@ -33,6 +33,7 @@ from .methods import PrivBayes as PrivBayes
 from .methods import PrivTree as PrivTree
 from .methods import QuadTree as QuadTree
 from .methods import Synthesis as Synthesis
+from .methods import Tables as Tables
 from .privacy.ledger import Ledger as Ledger
 from .privacy.requirements import AlphaK as AlphaK
 from .privacy.requirements import BetaLikeness as BetaLikeness

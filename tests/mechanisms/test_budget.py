@@ -251,3 +251,15 @@ def test_a_threshold_lets_few_empty_cells_through(domain: int, most: int) -> Non
 def test_what_costs_nothing_has_no_end_of_variance() -> None:
     budget = Budget(ONE, Silent())
     assert budget.variance(np.array([0, WHOLE])).tolist() == [np.inf, laplace_variance(1.0)]
+
+
+def test_longer_changes_need_more_gaussian_noise_for_the_same_price() -> None:
+    """The sum of squares over σ² is χ²; both limits once in a million. Plain counts are far below them."""
+    numbers = np.zeros((1, 20_000), dtype=np.int64)
+    budget = Budget(Concentrated(Fraction(1)), SimulatedSource(1))
+    squares = float((budget.counts(numbers, WHOLE // 4, squared=100) ** 2).sum())
+    low, high = (chi2.isf(tail, df=20_000) for tail in (1 - FALSE_FAILURE, FALSE_FAILURE))
+    assert low < squares / (100 * float(budget.variance(WHOLE // 4))) < high
+    assert not low < float((budget.counts(numbers, WHOLE // 4) ** 2).sum()) / 200 < high
+    with pytest.raises(BudgetError, match="one cell at most"):
+        Budget(ONE, Silent()).counts(numbers, WHOLE, squared=2)

@@ -12,7 +12,7 @@ from scipy.stats import chi2
 
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.noise import SimulatedSource
-from sfumato.mechanisms.noise.gaussian import Acceptance, _accept, draw_gaussian
+from sfumato.mechanisms.noise.gaussian import UNSURE, Acceptance, _accept, draw_gaussian
 
 from .scripted import Scripted, decayed
 
@@ -34,7 +34,7 @@ def test_acceptance_is_known_to_the_last_word(variance: Fraction) -> None:
     law = Acceptance(variance)
     for y in (0, 1, 2, 9, 40):
         if not law.certain(y):
-            assert law.word(y) == decayed(exponent(y, variance), 64)
+            assert law.floor(y, 1) == decayed(exponent(y, variance), 64)
             assert law.floor(y, 3) == decayed(exponent(y, variance), 64 * 3)
 
 
@@ -77,6 +77,18 @@ def test_a_word_on_the_boundary_is_resolved_with_further_words() -> None:
     assert _accept(law, size, Scripted(first, second + 1)).tolist() == [False]
     assert _accept(law, size, Scripted(first, second, third - 1)).tolist() == [True]
     assert _accept(law, size, Scripted(first, second, third + 1)).tolist() == [False]
+
+
+@pytest.mark.parametrize("variance", [*VARIANCES, Fraction(10**10, 3), Fraction(2**110), Fraction(1, 10**7)])
+def test_a_comparison_in_53_bits_decides_as_all_digits_do(variance: Fraction, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbers of 53 bits are off by far less than is left to further digits, up to 64σ away."""
+    law, scale = Acceptance(variance), float(variance) ** 0.5
+    sizes = np.unique((np.linspace(0, 64, 200) ** 2 / 64 * scale).astype(np.int64))
+    exact = [1.0 if law.certain(int(y)) else law.floor(int(y), 1) * 2.0**-64 for y in sizes]
+    assert np.abs(law.nearly(sizes) - exact).max() < UNSURE / 2**6
+    drawn = draw_gaussian(variance, 300, SimulatedSource(3))
+    monkeypatch.setattr("sfumato.mechanisms.noise.gaussian.UNSURE", 1.0)
+    assert draw_gaussian(variance, 300, SimulatedSource(3)).tolist() == drawn.tolist()
 
 
 def gaussian_law(variance: float) -> dict[int, float]:

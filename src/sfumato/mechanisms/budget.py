@@ -71,15 +71,22 @@ class Budget:
         chosen_part, others = (Budget(self.total, self._source, self._spent[part]) for part in (chosen, ~chosen))
         return chosen_part, others
 
-    def counts(self, exact: NDArray[np.integer], cost: Ticks) -> NDArray[np.int64]:
-        """Noisy counts. Row i of `exact` (paths, …) counts records of path i, each in one cell at most."""
+    def counts(self, exact: NDArray[np.integer], cost: Ticks, *, squared: int = 1) -> NDArray[np.int64]:
+        """Noisy counts. Row i of `exact` (paths, …) counts records of path i, each in one cell at most.
+
+        Under ρ they may be any whole numbers that one record changes by a vector of at most the length √`squared`:
+        Gaussian noise of variance v on each costs `squared` / 2v (Canonne, Kamath and Steinke, 2020, Theorem 14), so
+        it is drawn with `squared` times the variance.
+        """
         if np.shape(exact)[:1] != self._spent.shape or not np.issubdtype(np.asarray(exact).dtype, np.integer):
             raise BudgetError("counts need a row of whole numbers for each path")
+        if squared != 1 and isinstance(self.total, Pure):
+            raise BudgetError("under pure epsilon each record is in one cell at most")
         costs = self._charge(cost)
         noisy = np.array(exact, dtype=np.int64)
         for price in np.unique(costs):
             rows = np.flatnonzero(costs == price)
-            noise = self._noise(self._share(price), noisy[rows].size)
+            noise = self._noise(self._share(price) / squared, noisy[rows].size)
             noisy[rows] += noise.reshape(noisy[rows].shape)
         return noisy
 

@@ -9,6 +9,7 @@ from sfumato.methods.models.marginals import Marginals as Marginals
 from sfumato.methods.models.mst import MST as MST
 from sfumato.methods.models.privbayes import PrivBayes as PrivBayes
 from sfumato.methods.models.synthesis import Synthesis as Synthesis
+from sfumato.methods.models.tables import Tables as Tables
 from sfumato.methods.partition.anatomy import Anatomy as Anatomy
 from sfumato.methods.partition.endpoints import FullSuppression as FullSuppression
 from sfumato.methods.partition.endpoints import Original as Original
@@ -27,7 +28,7 @@ from sfumato.privacy.requirements import parse_requirement
 
 PARTITIONS: tuple[type[Method], ...] = (Original, FullSuppression, Mondrian, Anatomy)
 TREES: tuple[type[Method], ...] = (QuadTree, KDTree, HybridTree, PrivTree, RPS, DiffMulti, DiffGen, DPCube)
-MODELS: tuple[type[Method], ...] = (PrivBayes, Marginals, MST, Synthesis)
+MODELS: tuple[type[Method], ...] = (PrivBayes, Marginals, MST, Synthesis, Tables)
 RANDOMIZERS: tuple[type[Method], ...] = (Dirichlet, LocalNoise)
 FAMILIES = {"partition": PARTITIONS, "trees": TREES, "models": MODELS, "randomize": RANDOMIZERS}
 METHODS = {kind.name: kind for kinds in FAMILIES.values() for kind in kinds}

@@ -66,6 +66,8 @@ class Method(ABC):
     """Which end of every frontier the method is, if either."""
     shares: ClassVar[bool] = True
     """Whether people may have several rows, which share an ε or of which one is published."""
+    instead_of_rows: ClassVar[bool] = False
+    """Whether it publishes tables from which no rows are made."""
     takes_requirements: ClassVar[bool] = False
     """Whether its classes can be held to any requirement."""
 

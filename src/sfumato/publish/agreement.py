@@ -19,7 +19,7 @@ from sfumato.privacy.ledger import Ledger
 from sfumato.privacy.ledger_file import LedgerFile
 from sfumato.privacy.loss import Approximate, Pure, exact, spell
 from sfumato.privacy.population import population_name
-from sfumato.publish.drawn import other_margins, other_noise, too_little_noise, too_many_boxes
+from sfumato.publish.drawn import other_margins, other_noise, other_tables, too_little_noise, too_many_boxes
 from sfumato.publish.flows import METHOD as FLOWS
 from sfumato.publish.pilots import HIDING, PILOT, cost_of, pilots_behind
 from sfumato.publish.publication import BEFOREHAND, LOOKED
@@ -99,6 +99,7 @@ def contradicts_parameters(release: Release | FlowRelease, *, old: bool = False)
     return [
         *_differences(method.label, kept, claim),
         *too_little_noise(release, method),
+        *other_tables(release, method),
         *other_noise(release, method),
         *other_margins(release, method),
         *too_many_boxes(release, method),

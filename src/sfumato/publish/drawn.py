@@ -7,11 +7,13 @@ import numpy as np
 from sfumato.mechanisms.budget import WHOLE, Budget
 from sfumato.mechanisms.noise import SystemSource
 from sfumato.methods.base import DPMethod, Method
+from sfumato.methods.models.tables import Tables
 from sfumato.methods.partition.mondrian import Mondrian
 from sfumato.methods.randomize.local_noise import LocalNoise
 from sfumato.methods.trees.margins import steps_of_margin
 from sfumato.methods.trees.spatial_tree import SpatialTree
 from sfumato.release import Release
+from sfumato.release.assembled import Assembled
 
 WRITTEN = 1e-5
 """The noise beside a count is written with six digits."""
@@ -31,6 +33,32 @@ def too_little_noise(release: Release, method: Method) -> list[str]:
     if said >= least * (1 - WRITTEN):
         return []
     return [f"a count is said to have noise of {said:.6g}, and {method.label} adds at least {least:.6g} to each"]
+
+
+def other_tables(release: Release, method: Method) -> list[str]:
+    """Tables that Tables does not publish at its parameters, or that are said to have other noise than it draws.
+
+    All but the counts follows from the schema and the parameters.
+    """
+    told = release.measured
+    if release.layout != "counts" or (told is None and not isinstance(method, Tables)):
+        return []
+    if not isinstance(method, Tables):
+        return [f"it tells tables, and {method.label} publishes none"]
+    if not isinstance(told, Assembled):
+        return [f"it tells no tables, and {method.label} publishes them"]
+    plan = method.plan(release.schema)
+    place = [release.schema.axes.index(axis) for axis in plan.axes]
+    drawn = {tuple(place[axis] for axis in axes): math.sqrt(plan.cell_variance(axes)) for axes in plan.tables}
+    if drawn.keys() != told.columns.keys() or any(
+        not np.array_equal(told.starts(place[number]), starts) for number, starts in enumerate(plan.starts)
+    ):
+        return [f"it tells other tables than {method.label} publishes, or in other steps"]
+    return [
+        f"a table of {len(axes)} columns is said to have noise of {said:.6g}, and {method.label} draws {noise:.6g}"
+        for axes, noise in drawn.items()
+        if abs((said := float(told.noise[told.columns[axes][0]])) / noise - 1) > WRITTEN
+    ]
 
 
 def other_noise(release: Release, method: Method) -> list[str]:

@@ -191,6 +191,8 @@ def publish_to(
     require_format(Path(f"data{suffix}"))
     if rows and method.claim.noise != "counts":
         raise ParameterError(f"{method.name} publishes rows as they are; rows are generated from noisy counts only")
+    if rows and method.instead_of_rows:
+        raise ParameterError(f"{method.name} publishes tables and no rows; synthesis makes rows from tables")
     with publication_of(method, table, folder, ledger=ledger, choice=choice, beforehand=beforehand) as publication:
         release = draw(publication, method, table, rows=rows)
         if before_writing:

@@ -27,7 +27,7 @@ SAMPLED = (
     f"by the chance in drawing rows alone, with {COVERAGE:.0%} confidence; how far the model that they were drawn from "
     "is from the truth is not covered"
 )
-
+MADE_FROM = "by the noise in the tables that the rows were made from"
 UNKNOWN = "if its rows are those of people, or drawn from all of them; what made them it does not say"
 RECODING = ("original", "suppression", "mondrian", "anatomy")
 """Methods whose releases hold every row, whether or not they promise anything."""
@@ -71,11 +71,13 @@ def answer(coverage: Coverage, chosen: NDArray[np.bool_], measured: NoisyCount |
     release = coverage.release
     if release.channel is not None:
         return _of_reports(coverage, chosen, release.channel)
+    if measured is not None and release.layout == "counts":
+        return _of_measured(measured.rows, measured, release.rows, "by the noise in the tables")
     estimate = coverage.rows(chosen)
     if release.layout == "counts" and release.deviation is not None:
         return _of_noisy_counts(coverage, chosen, estimate, release.deviation[release.group_of])
     if measured is not None:
-        return _of_measured(estimate, measured, release.rows)
+        return _of_measured(estimate, measured, release.rows, MADE_FROM)
     if release.deviation is not None:
         return answer_of_sample(estimate, release.rows)
     low, high = _possible(coverage, chosen)
@@ -150,12 +152,12 @@ def answer_of_sample(count: float, rows: float) -> Answer:
     return _within(count, rows * (middle - away), rows * (middle + away), rows, SAMPLED)
 
 
-def _of_measured(estimate: float, measured: NoisyCount, rows: float) -> Answer:
+def _of_measured(estimate: float, measured: NoisyCount, rows: float, why: str) -> Answer:
     """What rows count, inside the interval of what was measured of them."""
     away = DEVIATIONS * measured.deviation
-    low, high = max(measured.rows - away, 0), max(measured.rows + away, 0)
-    why = f"with {COVERAGE:.0%} confidence, by the noise in the tables that the rows were made from"
-    return _within(min(max(estimate, low), high, rows), low, high, rows, why)
+    low = max(measured.rows - measured.fewer - away, 0)
+    high = max(measured.rows + measured.more + away, 0)
+    return _within(min(max(estimate, low), high, rows), low, high, rows, f"with {COVERAGE:.0%} confidence, {why}")
 
 
 def _of_noisy_counts(

@@ -68,6 +68,14 @@ def lie(sides: Sequence[Side], allowed: Sequence[Codes]) -> tuple[NDArray[np.boo
     return inside, touched
 
 
+def shares_inside(sides: Sequence[Side], allowed: Sequence[Codes]) -> Floats:
+    """How much of each box is inside what is allowed on every axis."""
+    share = np.ones(len(sides[0].lo))
+    for side, codes in zip(sides, allowed, strict=True):
+        share *= allowed_in(side, codes, _counted)[0] / (side.hi - side.lo + 1 + side.missing)
+    return share
+
+
 def allowed_in(side: Side, codes: Codes, up_to: Callable[[Integers], Floats]) -> Floats:
     """How much of each box the codes allow along one axis, as `up_to` counts what lies below a position.
 

@@ -47,7 +47,8 @@ class Content:
     may stand beside the quasi-identifiers of real people: `exact_people`. Where the sensitive values themselves were
     randomized, histograms count them as published, and estimates undo the `channel`. `spreads` says, for each axis, how
     rows lie along it, and so how those of a box are spread inside it; where it is not given, they are spread evenly.
-    Beside rows that were drawn from a model stand the noisy tables it was fitted to: `measured`.
+    Beside rows that were drawn from a model stand the noisy tables it was fitted to, and beside the counts of the whole
+    domain those that were published in place of rows: `measured`.
     """
 
     schema: Schema

@@ -5,12 +5,12 @@ standard deviation of its noise, which no other line shares. A table parts all r
 lines wherever conditions cut no cell, and its noise is known.
 """
 
-import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -21,7 +21,7 @@ from sfumato.release.boxes import Boxes
 from sfumato.release.codes import Codes, lie
 from sfumato.release.folder import read_columns, read_numbers
 from sfumato.release.inside import sides_of
-from sfumato.release.labels import parse_labels, spell_boxes, unused_names
+from sfumato.release.labels import parse_labels, span_keys, spell_boxes, unused_names
 from sfumato.schema import Axis
 
 MEASURED = "measured"
@@ -34,21 +34,34 @@ MOST_ROWS = 2**53
 
 
 class NoisyCount(NamedTuple):
-    """An unbiased count of rows, and the standard deviation of its noise."""
+    """An unbiased count of rows, and the standard deviation of its noise.
+
+    Where conditions cut cells, rows are spread evenly inside these, and may be so many `fewer` or `more`.
+    """
 
     rows: float
     deviation: float
+    fewer: float = 0.0
+    more: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class Measured:
     """Cells of tables, as boxes over all columns, the sensitive one last."""
 
+    file: ClassVar[str] = MEASURED
+    whole: ClassVar[bool] = True
+    """Whether counts are whole numbers, as they are where noise was added to them alone."""
     axes: tuple[Axis, ...]
     boxes: Boxes
     table: NDArray[np.int64]  # rising
-    counts: NDArray[np.int64]
+    counts: NDArray[np.int64] | NDArray[np.float64]
     noise: NDArray[np.float64]
+
+    @cached_property
+    def lines(self) -> list[NDArray[np.int64]]:
+        """The lines of every table."""
+        return np.split(np.arange(len(self.table)), np.flatnonzero(np.diff(self.table)) + 1)
 
     def count(self, allowed: Sequence[Codes]) -> NoisyCount | None:
         """How many rows have allowed values, by all tables of which that cuts no cell; nothing if there is none."""
@@ -76,8 +89,20 @@ class Measured:
             )
         )
 
+    def refuse(self, path: Path) -> None:
+        """Refuse tables that do not part the whole domain: a cell for every combination of parts of its axes."""
+        for lines in self.lines:
+            some, cells, code = self.boxes[lines], 1, np.zeros(len(lines), dtype=np.int64)
+            parted = True
+            for axis, lo, hi, missing in zip(self.axes, some.lo.T, some.hi.T, some.missing.T, strict=True):
+                _, first, part = np.unique(span_keys(lo, hi, missing), return_index=True, return_inverse=True)
+                parted = parted and _parts(axis, lo[first], hi[first], missing[first])
+                cells, code = cells * len(first), code * len(first) + part
+            if not parted or not cells == len(np.unique(code)) == len(lines):
+                raise ReleaseError(f"{path}: the lines of a table do not part the values of its columns")
 
-def read_measured(path: Path, axes: tuple[Axis, ...]) -> Measured:
+
+def read_measured(path: Path, axes: tuple[Axis, ...], kind: type[Measured] = Measured) -> Measured:
     """The tables in a file that a release wrote."""
     table, count, noise = unused_names(OWN, axes)
     frame = read_columns(path, [table, *(axis.name for axis in axes), count, noise])
@@ -85,34 +110,18 @@ def read_measured(path: Path, axes: tuple[Axis, ...]) -> Measured:
     boxes = Boxes.of_spans(np.stack([column.spans[column.code] for column in parsed], axis=1))
     numbers = read_numbers(frame[table], path) - 1
     deviations = read_numbers(frame[noise], path, whole=False)
-    counts = read_numbers(frame[count], path, least=-MOST_ROWS)
+    counts = read_numbers(frame[count], path, whole=kind.whole, least=-MOST_ROWS)
     if (np.diff(numbers) < 0).any() or len(np.unique(numbers)) != numbers[-1] + 1:
         raise ReleaseError(f"{path}: tables are not numbered 1, 2, 3 and so on, one after the other")
     least, most = NOISE
     if not ((deviations >= least) & (deviations <= most)).all():
         raise ReleaseError(f"{path}: a {noise} is not between {least:g} and {most:g}")
-    found = Measured(axes, boxes, numbers, counts, deviations)
-    _refuse_overlaps(found, path)
+    found = kind(axes, boxes, numbers, counts, deviations)
+    found.refuse(path)
     return found
 
 
-def _refuse_overlaps(measured: Measured, path: Path) -> None:
-    """Every table has to part the whole domain: a cell for every combination of parts of its axes."""
-    boxes = measured.boxes
-    for _, lines in itertools.groupby(range(len(boxes)), key=lambda line: measured.table[line]):
-        some = boxes[np.fromiter(lines, dtype=np.int64)]
-        parts = [
-            np.unique(np.stack([lo, hi, missing]), axis=1)
-            for lo, hi, missing in zip(some.lo.T, some.hi.T, some.missing.T, strict=True)
-        ]
-        cells = math.prod(part.shape[1] for part in parts)
-        distinct = len(np.unique(np.concatenate([some.lo, some.hi, some.missing], axis=1), axis=0))
-        parted = all(_parts(axis, *part) for part, axis in zip(parts, measured.axes, strict=True))
-        if not cells == distinct == len(some) or not parted:
-            raise ReleaseError(f"{path}: the lines of a table do not part the values of its columns")
-
-
-def _parts(axis: Axis, lo: NDArray[np.int32], hi: NDArray[np.int32], missing: NDArray[np.int32]) -> bool:
+def _parts(axis: Axis, lo: NDArray[np.int32], hi: NDArray[np.int32], missing: NDArray[np.bool_]) -> bool:
     """Whether spans, rising, hold every value of an axis once."""
     some = lo <= hi
     first, last = lo[some], hi[some]

@@ -38,6 +38,8 @@ def generate_rows(release: Release, kind: RowKind, uniforms: Uniforms) -> Releas
     """The release as whole rows: its own boxes, or points drawn inside them as rows are spread there."""
     if release.layout == "buckets":
         raise ReleaseError("rows are generated from counts; buckets are published as they are")
+    if release.layout == "counts" and release.measured is not None:
+        raise ReleaseError("tables are published in place of rows; the counts beside them tell of one column alone")
     if release.rows > MAX_ROWS:
         raise ReleaseError(f"{release.rows:.3g} rows are too many to write; publish the counts")
     expected = release.counts

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sfumato.errors import DataError, ReleaseError
 from sfumato.estimation.shape import Spread
 from sfumato.mechanisms.channels import Channel, parse_channel
+from sfumato.release.assembled import ASSEMBLED, Assembled
 from sfumato.release.boxes import Boxes
 from sfumato.release.content import Content, Layout, sampling_deviation
 from sfumato.release.envelope import Envelope, describing, entry, naming, refuse_unknown, word
@@ -113,9 +114,10 @@ class StoredTable:
         return None if path is None else read_margins(path, self.schema.quasi)
 
     def measured(self) -> Measured | None:
-        """The tables that rows were made from, where a file tells them."""
-        path = self.files.get(MEASURED)
-        return None if path is None else read_measured(path, self.schema.axes)
+        """The tables that rows were made from, or that are published in place of rows, where a file tells them."""
+        kind = Assembled if self.layout == "counts" else Measured
+        path = self.files.get(kind.file)
+        return None if path is None else read_measured(path, self.schema.axes, kind)
 
     def rows(self) -> dict[str, Any]:
         """The fields of a release from its rows."""
@@ -219,7 +221,7 @@ def _told_beside(layout: Layout, envelope: Envelope) -> set[str]:
     """What noise covers and may be told beside tables: how rows lie along axes, and what they were made from."""
     if layout == "buckets" or envelope.claim.verifiable:
         return set()
-    return {MARGINS, MEASURED} if layout == "rows" else {MARGINS}
+    return {MARGINS, MEASURED if layout == "rows" else ASSEMBLED}
 
 
 def _parse_schema(spec: dict[str, Any]) -> Schema:

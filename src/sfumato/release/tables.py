@@ -8,7 +8,6 @@ from sfumato.errors import ReleaseError
 from sfumato.release.content import Content, Layout
 from sfumato.release.labels import spell_boxes, spell_values, unused_names
 from sfumato.release.margins import MARGINS, margins_table
-from sfumato.release.measured import MEASURED
 
 COLUMNS: dict[Layout, tuple[str, ...]] = {"rows": (), "buckets": ("bucket", "count"), "counts": ("count", "noise")}
 """Columns of the tables that are not the schema's."""
@@ -31,7 +30,7 @@ def make_tables(release: Content) -> tuple[dict[str, pl.DataFrame], dict[str, st
     if release.spreads is not None:
         tables[MARGINS] = margins_table(release.schema.quasi, release.spreads)
     if release.measured is not None:
-        tables[MEASURED] = release.measured.frame()
+        tables[release.measured.file] = release.measured.frame()
     return tables, columns
 
 

@@ -45,7 +45,7 @@ class NoisyTable:
 
     columns: tuple[int, ...]
     starts: tuple[NDArray[np.int64], ...]
-    counts: NDArray[np.int64]
+    counts: NDArray[np.int64] | NDArray[np.float64]
     variance: float
 
 
@@ -79,27 +79,27 @@ class SampledRows(DPMethod):
         counts = np.bincount(flat, minlength=len(first) * table.values)
         histograms = counts.reshape(-1, table.values).astype(np.float64)
         boxes = Boxes.of_points(points[first])
-        deviation, measured = sampling_deviation(histograms), _measured(sampled.tables, columns.axes, axes)
-        return self.make_release(table, boxes, histograms, deviation=deviation, measured=measured)
+        measured = tables_as_boxes(sampled.tables, columns.axes, axes) if sampled.tables else None
+        return self.make_release(table, boxes, histograms, deviation=sampling_deviation(histograms), measured=measured)
 
 
-def _measured(tables: Sequence[NoisyTable], varying: Sequence[Axis], axes: tuple[Axis, ...]) -> Measured | None:
+def tables_as_boxes(
+    tables: Sequence[NoisyTable], varying: Sequence[Axis], axes: tuple[Axis, ...], kind: type[Measured] = Measured
+) -> Measured:
     """The tables as boxes over all axes; they were counted over those that vary."""
-    if not tables:
-        return None
     place = [axes.index(axis) for axis in varying]
     firsts, lasts = [], []
     for table in tables:
         first = np.zeros((table.counts.size, len(axes)), dtype=np.int64)
         last = np.tile([axis.positions - 1 for axis in axes], (table.counts.size, 1))
-        groups = np.indices(table.counts.shape).reshape(table.counts.ndim, -1)
+        groups = np.indices(table.counts.shape).reshape(table.counts.ndim, table.counts.size)
         for column, starts, group in zip(table.columns, table.starts, groups, strict=True):
             axis = place[column]
             first[:, axis] = starts[group]
             last[:, axis] = np.append(starts[1:], axes[axis].positions)[group] - 1
         firsts.append(first)
         lasts.append(last)
-    return Measured(
+    return kind(
         axes,
         boxes_of_positions(np.concatenate(firsts), np.concatenate(lasts), axes),
         np.repeat(np.arange(len(tables)), [table.counts.size for table in tables]),

@@ -20,6 +20,8 @@ from audit.transcript import AuditedBudget
 from sfumato.methods import DiffGen, DiffMulti, KDTree, PrivBayes, PrivTree, QuadTree, Synthesis
 from sfumato.methods.growing.regions import Regions
 from sfumato.methods.growing.scan import DISCERNIBILITY
+from sfumato.methods.models.steps import find_steps
+from sfumato.methods.positions import MAX_STEPS
 from sfumato.methods.trees import diffmulti
 from sfumato.methods.trees.diffmulti import allocate, room_of
 from sfumato.methods.trees.margins import buy_spreads
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from sfumato.mechanisms.budget import Budget, Ticks
     from sfumato.methods.growing.regions import Candidates
     from sfumato.release import Release
+    from sfumato.schema import Axis
 
 
 @dataclass(frozen=True)
@@ -218,6 +221,15 @@ class FreelyChosen(Synthesis):
         return super()._release(table, UnpaidChoices(budget))  # type: ignore[arg-type]
 
 
+def exact_steps() -> AbstractContextManager[Any]:
+    """Steps of wide axes follow from counts without noise."""
+
+    def find(axis: Axis, positions: Any, weights: Any, budget: Budget, price: int) -> NDArray[np.int64]:
+        return find_steps(axis, positions, weights, Noiseless(budget), price)  # type: ignore[arg-type]
+
+    return patch("sfumato.methods.models.synthesis.find_steps", find)
+
+
 class PublicTotal(QuadTree):
     """Published counts are scaled to the exact number of rows."""
 
@@ -255,6 +267,17 @@ class Forgetful(AuditedBudget):
         spent = self._spent
         noisy = super().counts(exact, cost)
         self._spent = spent
+        return noisy
+
+
+class UnpaidSteps(AuditedBudget):
+    """What many intervals hold is not charged, so that it is left for what follows."""
+
+    def counts(self, exact: NDArray[np.integer], cost: Ticks) -> NDArray[np.int64]:
+        spent = self._spent
+        noisy = super().counts(exact, cost)
+        if np.asarray(exact).shape[1] == MAX_STEPS:
+            self._spent = spent
         return noisy
 
 
@@ -329,6 +352,16 @@ TWINS = (
     Twin(
         "tables chosen by exact scores",
         Case(FreelyChosen(epsilon=30.0), Pair(schema_of(x=2, y=2), ((0, 0, 0), (1, 1, 1)) * 20, (0, 1, 1))),
+    ),
+    Twin(
+        "steps chosen by exact counts",
+        Case(Synthesis(epsilon=30.0), Pair(schema_of(x=5_000), ((7, 0),) * 40, (2_500, 1))),
+        replaced=exact_steps,
+    ),
+    Twin(
+        "steps not paid for",
+        Case(Synthesis(epsilon=30.0), Pair(schema_of(x=5_000), ((7, 0),) * 40, (7, 1))),
+        UnpaidSteps,
     ),
     Twin(
         "tables not paid for under ρ",

@@ -19,16 +19,18 @@ CLEAR = 2
 
 def cut_by_mass(axis: Axis, starts: NDArray[np.int64], counts: NDArray[np.float64], variance: float) -> Attribute:
     """The axis in bins of similar mass, and its coarser views."""
-    bin_of_step = _join_faint(_runs(counts, variance), counts, variance)
+    bin_of_step = _join_faint(runs(counts, CLEAR * math.sqrt(variance)), counts, variance)
     mass = np.bincount(bin_of_step, counts).astype(np.float64)
     return Attribute(axis.name, starts, axis.positions, counts, variance, bin_of_step, _views(mass))
 
 
-def _runs(counts: NDArray[np.float64], variance: float) -> NDArray[np.int64]:
-    """The bin of each step: heavy steps alone, runs of light ones closed as soon as they are heavy enough."""
-    clear = CLEAR * math.sqrt(variance)
-    heavy = counts >= max(counts.sum() / MAX_BINS, clear)
-    light = counts[~heavy].sum() / max(MAX_BINS - heavy.sum(), 1)
+def runs(counts: NDArray[np.float64], clear: float, most: int = MAX_BINS) -> NDArray[np.int64]:
+    """The bin of each step: heavy steps alone, runs of light ones closed as soon as they are heavy enough.
+
+    A run of n steps holds at least clear · √n; heavy is a step with that and one in `most` of all rows.
+    """
+    heavy = counts >= max(counts.sum() / most, clear)
+    light = counts[~heavy].sum() / max(most - heavy.sum(), 1)
     found = np.zeros(len(counts), dtype=np.int64)
     mass, steps = counts[0], 1
     for step in range(1, len(counts)):

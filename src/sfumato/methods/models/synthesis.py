@@ -24,6 +24,7 @@ from sfumato.methods.models.network import BinnedCells
 from sfumato.methods.models.offers import common_attributes
 from sfumato.methods.models.quantiles import cut_by_mass
 from sfumato.methods.models.rows import Columns, NoisyTable, Sampled, SampledRows
+from sfumato.methods.models.steps import find_steps
 from sfumato.parameters import parameter
 from sfumato.privacy.claims import ApproximateDP, Differential, PureDP
 from sfumato.privacy.loss import Approximate, Loss, Pure, exact
@@ -71,7 +72,7 @@ class Synthesis(SampledRows):
     def _sample(self, columns: Columns, budget: Budget) -> Sampled:
         together = len(columns.axes) > 1 and tables_tell(count_rows(columns, budget), len(columns.axes), budget)
         share = SINGLE if together else Fraction(int(budget.left[0]), WHOLE)
-        attributes = count_attributes(columns, budget, share, cut_by_mass, by_size=True)
+        attributes = count_attributes(columns, budget, share, cut_by_mass, find=find_steps, by_size=True)
         model = start_model(attributes)
         if together:
             Measuring(model, BinnedCells(attributes, columns), budget).run()

@@ -224,8 +224,8 @@ class FreelyChosen(Synthesis):
 def exact_steps() -> AbstractContextManager[Any]:
     """Steps of wide axes follow from counts without noise."""
 
-    def find(axis: Axis, positions: Any, weights: Any, budget: Budget, price: int) -> NDArray[np.int64]:
-        return find_steps(axis, positions, weights, Noiseless(budget), price)  # type: ignore[arg-type]
+    def find(axis: Axis, positions: Any, weights: Any, budget: Budget, price: int, **more: Any) -> NDArray[np.int64]:
+        return find_steps(axis, positions, weights, Noiseless(budget), price, **more)  # type: ignore[arg-type]
 
     return patch("sfumato.methods.models.synthesis.find_steps", find)
 

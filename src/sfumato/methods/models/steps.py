@@ -6,6 +6,7 @@ amount with a long tail, or a code that a tenth of all rows have, is counted whe
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Self
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from sfumato.mechanisms.budget import Budget
 from sfumato.methods.models.binning import count_steps
-from sfumato.methods.models.quantiles import runs
+from sfumato.methods.models.quantiles import NO_BORDERS, runs
 from sfumato.methods.positions import MAX_STEPS, even_starts
 from sfumato.schema import Axis
 
@@ -72,12 +73,23 @@ def levels_of(size: int) -> int:
 
 
 def find_steps(
-    axis: Axis, positions: NDArray[np.integer], weights: NDArray[np.int64], budget: Budget, price: int
+    axis: Axis,
+    positions: NDArray[np.integer],
+    weights: NDArray[np.int64],
+    budget: Budget,
+    price: int,
+    borders: Mapping[str, NDArray[np.int64]] = NO_BORDERS,
 ) -> NDArray[np.int64]:
-    """Where the steps of an axis begin, for at most half of the price; the missing value has one of its own."""
+    """Where the steps of an axis begin, for at most half of the price; its borders and the missing value begin one."""
     each = math.floor(price * FINDING) // levels_of(axis.size)
-    if each < 1:
-        return even_starts(axis)
+    starts = _find(axis, positions, weights, budget, each) if each > 0 else even_starts(axis)
+    return np.union1d(starts, borders.get(axis.name, ())).astype(np.int64)
+
+
+def _find(
+    axis: Axis, positions: NDArray[np.integer], weights: NDArray[np.int64], budget: Budget, each: int
+) -> NDArray[np.int64]:
+    """Steps that are found, every count for the same price."""
     deviation = math.sqrt(float(budget.variance(each)))
     present = positions < axis.size
     found = _cut_heavy(Intervals.even(axis.size), positions[present], weights[present], budget, each)

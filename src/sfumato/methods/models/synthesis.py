@@ -11,20 +11,23 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.mechanisms.budget import WHOLE, Budget, ticks
 from sfumato.methods.models.ancestral import sample
 from sfumato.methods.models.binning import MIN_VARIANCE, Attribute, count_again, count_attributes, rows_to_sample
-from sfumato.methods.models.graphical import GraphicalModel, Measurement
+from sfumato.methods.models.graphical import NO_ZEROS, GraphicalModel, Measurement
 from sfumato.methods.models.measuring import STEPS, Measuring
 from sfumato.methods.models.network import BinnedCells
 from sfumato.methods.models.offers import common_attributes
 from sfumato.methods.models.quantiles import cut_by_mass
 from sfumato.methods.models.rows import Columns, NoisyTable, Sampled, SampledRows
 from sfumato.methods.models.steps import find_steps
+from sfumato.methods.models.zeros import Zeros
 from sfumato.parameters import parameter
 from sfumato.privacy.claims import ApproximateDP, Differential, PureDP
 from sfumato.privacy.loss import Approximate, Loss, Pure, exact
@@ -72,8 +75,10 @@ class Synthesis(SampledRows):
     def _sample(self, columns: Columns, budget: Budget) -> Sampled:
         together = len(columns.axes) > 1 and tables_tell(count_rows(columns, budget), len(columns.axes), budget)
         share = SINGLE if together else Fraction(int(budget.left[0]), WHOLE)
-        attributes = count_attributes(columns, budget, share, cut_by_mass, find=find_steps, by_size=True)
-        model = start_model(attributes)
+        zeros = Zeros(columns)
+        cut, find = partial(cut_by_mass, borders=zeros.borders), partial(find_steps, borders=zeros.borders)
+        attributes = count_attributes(columns, budget, share, cut, find=find, by_size=True)
+        model = start_model(attributes, zeros)
         if together:
             Measuring(model, BinnedCells(attributes, columns), budget).run()
         if int(budget.left[0]) >= len(attributes):
@@ -81,8 +86,12 @@ class Synthesis(SampledRows):
             listen_to(model, attributes)
         model.fit(LAST_STEPS)
         model.polish(LAST_STEPS)
-        rows = sample(attributes, model.links(), rows_to_sample(attributes), budget.uniforms)
-        return Sampled(rows, tuple(measured_tables(attributes, model)))
+        links = model.links()
+
+        def draw(rows: int) -> NDArray[np.int64]:
+            return sample(attributes, links, rows, budget.uniforms)
+
+        return Sampled(draw(rows_to_sample(attributes)), draw, tuple(measured_tables(attributes, model)))
 
 
 def count_rows(columns: Columns, budget: Budget) -> int:
@@ -98,11 +107,12 @@ def tables_tell(rows: int, attributes: int, budget: Budget) -> bool:
     return bool(math.sqrt(budget.variance(price)) <= limit * rows)
 
 
-def start_model(attributes: list[Attribute]) -> GraphicalModel:
-    """Independent attributes, each as it was counted by itself."""
+def start_model(attributes: list[Attribute], zeros: Zeros | None = None) -> GraphicalModel:
+    """Independent attributes, each as it was counted by itself, but for what is impossible."""
     rows = max(float(attributes[0].counts.sum()), 1.0)
     shares = [np.maximum(attribute.bin_counts, 0) / rows for attribute in attributes]
-    model = GraphicalModel(shares, rows, common_attributes(attributes))
+    common = common_attributes(attributes)
+    model = GraphicalModel(shares, rows, common, zeros.tables(attributes, common) if zeros else NO_ZEROS)
     listen_to(model, attributes)
     model.fit(STEPS)
     return model

@@ -20,6 +20,7 @@ from audit.transcript import AuditedBudget
 from sfumato.methods import DiffGen, DiffMulti, KDTree, PrivBayes, PrivTree, QuadTree, Synthesis
 from sfumato.methods.growing.regions import Regions
 from sfumato.methods.growing.scan import DISCERNIBILITY
+from sfumato.methods.models.measuring import WEIGHTS
 from sfumato.methods.models.steps import find_steps
 from sfumato.methods.positions import MAX_STEPS
 from sfumato.methods.trees import diffmulti
@@ -221,6 +222,22 @@ class FreelyChosen(Synthesis):
         return super()._release(table, UnpaidChoices(budget))  # type: ignore[arg-type]
 
 
+class PlainSensitivity(Meddling):
+    """Selection as if no table weighed more than those that nobody asked for."""
+
+    def choose(
+        self, scores: NDArray[np.int64], starts: NDArray[np.int64], cost: Ticks, **rules: Any
+    ) -> NDArray[np.int64]:
+        return self.budget.choose(scores, starts, cost, **{**rules, "sensitivity": max(WEIGHTS)})
+
+
+class WeighedForNothing(Synthesis):
+    """Tables that are wanted count more, but one row is said to change all scores as before."""
+
+    def _release(self, table: Table, budget: Budget) -> Release:
+        return super()._release(table, PlainSensitivity(budget))  # type: ignore[arg-type]
+
+
 def exact_steps() -> AbstractContextManager[Any]:
     """Steps of wide axes follow from counts without noise."""
 
@@ -352,6 +369,13 @@ TWINS = (
     Twin(
         "tables chosen by exact scores",
         Case(FreelyChosen(epsilon=30.0), Pair(schema_of(x=2, y=2), ((0, 0, 0), (1, 1, 1)) * 20, (0, 1, 1))),
+    ),
+    Twin(
+        "wanted tables weighed with the sensitivity of others",
+        Case(
+            WeighedForNothing(epsilon=30.0, predict="x"),
+            Pair(schema_of(x=2, y=2), ((0, 0, 0), (1, 1, 1)) * 20, (0, 1, 1)),
+        ),
     ),
     Twin(
         "steps chosen by exact counts",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from sfumato.data import Table
-from sfumato.errors import QueryError
+from sfumato.errors import ParameterError, QueryError
+from sfumato.files import read_text
 from sfumato.release.answer import Answer, answer
 from sfumato.release.content import Content
 from sfumato.release.coverage import Coverage
@@ -53,6 +55,26 @@ class Query:
 def parse_query(text: str, schema: Schema) -> Query:
     """The query that conditions on the columns of a schema make."""
     return parse_conditions(text, schema.axes)
+
+
+def parse_queries(texts: Sequence[str], axes: Sequence[Axis]) -> list[Query]:
+    """The query that each text makes on these axes; one that cannot be understood is refused with its number."""
+    found = []
+    for number, text in enumerate(texts, start=1):
+        try:
+            found.append(parse_conditions(text, axes))
+        except QueryError as error:
+            raise QueryError(f"query {number}, {text}: {error}") from error
+    return found
+
+
+def read_queries(path: Path) -> tuple[str, ...]:
+    """The queries in a file, one on each line; empty lines and those that begin with # are passed over."""
+    lines = [line.strip() for line in read_text(path, "the file of queries", ParameterError).splitlines()]
+    asked = tuple(line for line in lines if line and not line.startswith("#"))
+    if not asked:
+        raise ParameterError(f"{path}: there are no queries in it; expected one on each line, such as age >= 40")
+    return asked
 
 
 def parse_conditions(text: str, axes: Iterable[Axis]) -> Query:

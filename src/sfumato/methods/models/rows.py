@@ -34,12 +34,14 @@ class Columns:
     weights: NDArray[np.int64]  # rows in each cell
     impossible: Sequence[Mapping[int, NDArray[np.bool_]]] = ()
     """Of every combination that cannot occur, which positions of some columns it holds."""
+    declared: Sequence[Axis] = ()
+    """All axes of the table, where some do not vary."""
 
     @classmethod
     def of(cls, table: Table) -> Self:
         columns = zip(table.schema.axes, [*positions_of(table)[table.cell_point].T, table.cell_value], strict=True)
         axes, positions = zip(*((axis, column) for axis, column in columns if axis.positions > 1), strict=True)
-        return cls(axes, positions, table.cell_weight, _impossible(table.schema, axes))
+        return cls(axes, positions, table.cell_weight, _impossible(table.schema, axes), table.schema.axes)
 
 
 def _impossible(schema: Schema, varying: Sequence[Axis]) -> list[dict[int, NDArray[np.bool_]]]:

@@ -17,10 +17,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.data import Table
 from sfumato.mechanisms.budget import WHOLE, Budget, ticks
 from sfumato.methods.models.ancestral import sample
 from sfumato.methods.models.binning import MIN_VARIANCE, Attribute, count_again, count_attributes, rows_to_sample
 from sfumato.methods.models.graphical import NO_ZEROS, GraphicalModel, Measurement
+from sfumato.methods.models.interest import Interest
 from sfumato.methods.models.measuring import STEPS, Measuring
 from sfumato.methods.models.network import BinnedCells
 from sfumato.methods.models.offers import common_attributes
@@ -60,6 +62,28 @@ class Synthesis(SampledRows):
         default=None, help="how likely the promise may fail; less noise if given", above=0, below=1, label=" δ={:g}"
     )
 
+    predict: str | None = parameter(
+        default=None,
+        help="a column that recipients will predict; tables with it count more",
+        metavar="COLUMN",
+        label=" to predict {}",
+    )
+    queries: tuple[str, ...] = parameter(
+        default=(),
+        help="a file with a query on each line that recipients will ask; tables that join its columns count more",
+        metavar="FILE",
+        label=" for {} queries",
+    )
+
+    def __post_init__(self) -> None:
+        if isinstance(self.queries, list):
+            object.__setattr__(self, "queries", tuple(self.queries))
+        super().__post_init__()
+
+    def refuse(self, table: Table) -> None:
+        super().refuse(table)
+        Interest.of(self.predict, self.queries, table.schema.axes)
+
     @property
     def total(self) -> Loss:
         if self.delta is None:
@@ -80,7 +104,8 @@ class Synthesis(SampledRows):
         attributes = count_attributes(columns, budget, share, cut, find=find, by_size=True)
         model = start_model(attributes, zeros)
         if together:
-            Measuring(model, BinnedCells(attributes, columns), budget).run()
+            interest = Interest.of(self.predict, self.queries, columns.declared or columns.axes)
+            Measuring(model, BinnedCells(attributes, columns), budget, interest).run()
         if int(budget.left[0]) >= len(attributes):
             attributes = count_again(attributes, columns, budget)
             listen_to(model, attributes)

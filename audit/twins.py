@@ -21,6 +21,9 @@ from sfumato.mechanisms.budget import WHOLE
 from sfumato.methods import DiffGen, DiffMulti, KDTree, PrivBayes, PrivTree, QuadTree, Synthesis, Tables
 from sfumato.methods.growing.regions import Regions
 from sfumato.methods.growing.scan import DISCERNIBILITY
+from sfumato.methods.models.measuring import WEIGHTS
+from sfumato.methods.models.steps import find_steps
+from sfumato.methods.positions import MAX_STEPS
 from sfumato.methods.trees import diffmulti
 from sfumato.methods.trees.diffmulti import allocate, room_of
 from sfumato.methods.trees.margins import buy_spreads
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
     from sfumato.mechanisms.budget import Budget, Ticks
     from sfumato.methods.growing.regions import Candidates
     from sfumato.release import Release
+    from sfumato.schema import Axis
 
 
 @dataclass(frozen=True)
@@ -247,6 +251,31 @@ class FreeTotal(Tables):
         return super()._release(table, UnpaidTotal(budget))  # type: ignore[arg-type]
 
 
+class PlainSensitivity(Meddling):
+    """Selection as if no table weighed more than those that nobody asked for."""
+
+    def choose(
+        self, scores: NDArray[np.int64], starts: NDArray[np.int64], cost: Ticks, **rules: Any
+    ) -> NDArray[np.int64]:
+        return self.budget.choose(scores, starts, cost, **{**rules, "sensitivity": max(WEIGHTS)})
+
+
+class WeighedForNothing(Synthesis):
+    """Tables that are wanted count more, but one row is said to change all scores as before."""
+
+    def _release(self, table: Table, budget: Budget) -> Release:
+        return super()._release(table, PlainSensitivity(budget))  # type: ignore[arg-type]
+
+
+def exact_steps() -> AbstractContextManager[Any]:
+    """Steps of wide axes follow from counts without noise."""
+
+    def find(axis: Axis, positions: Any, weights: Any, budget: Budget, price: int, **more: Any) -> NDArray[np.int64]:
+        return find_steps(axis, positions, weights, Noiseless(budget), price, **more)  # type: ignore[arg-type]
+
+    return patch("sfumato.methods.models.synthesis.find_steps", find)
+
+
 class PublicTotal(QuadTree):
     """Published counts are scaled to the exact number of rows."""
 
@@ -294,6 +323,17 @@ class Unpaying(AuditedBudget):
         spent, self._spent = self._spent, np.zeros_like(self._spent)
         noisy = super().counts(exact, WHOLE, squared=squared)
         self._spent = spent
+        return noisy
+
+
+class UnpaidSteps(AuditedBudget):
+    """What many intervals hold is not charged, so that it is left for what follows."""
+
+    def counts(self, exact: NDArray[np.integer], cost: Ticks) -> NDArray[np.int64]:
+        spent = self._spent
+        noisy = super().counts(exact, cost)
+        if np.asarray(exact).shape[1] == MAX_STEPS:
+            self._spent = spent
         return noisy
 
 
@@ -368,6 +408,23 @@ TWINS = (
     Twin(
         "tables chosen by exact scores",
         Case(FreelyChosen(epsilon=30.0), Pair(schema_of(x=2, y=2), ((0, 0, 0), (1, 1, 1)) * 20, (0, 1, 1))),
+    ),
+    Twin(
+        "wanted tables weighed with the sensitivity of others",
+        Case(
+            WeighedForNothing(epsilon=30.0, predict="x"),
+            Pair(schema_of(x=2, y=2), ((0, 0, 0), (1, 1, 1)) * 20, (0, 1, 1)),
+        ),
+    ),
+    Twin(
+        "steps chosen by exact counts",
+        Case(Synthesis(epsilon=30.0), Pair(schema_of(x=5_000), ((7, 0),) * 40, (2_500, 1))),
+        replaced=exact_steps,
+    ),
+    Twin(
+        "steps not paid for",
+        Case(Synthesis(epsilon=30.0), Pair(schema_of(x=5_000), ((7, 0),) * 40, (7, 1))),
+        UnpaidSteps,
     ),
     Twin(
         "tables not paid for under ρ",

@@ -58,6 +58,8 @@ class Declaration:
             return f"one of {', '.join(self.choices)}"
         if self.kind is bool:
             return "true or false"
+        if self.kind in (str, tuple):
+            return "a text" if self.kind is str else "texts"
         number = "a whole number" if self.kind is int else "a number"
         if self.minimum is not None and self.maximum is not None:
             return f"{number} from {self.minimum:,} to {self.maximum:,}"
@@ -71,6 +73,10 @@ class Declaration:
             return self.optional
         if self.choices:
             return isinstance(value, str) and value in self.choices
+        if self.kind is tuple:
+            return isinstance(value, tuple) and all(isinstance(part, str) and part for part in value)
+        if self.kind is str:
+            return isinstance(value, str) and bool(value)
         if self.kind is bool or isinstance(value, bool):
             return self.kind is bool and isinstance(value, bool)
         if not isinstance(value, Integral if self.kind is int else Real):
@@ -118,7 +124,7 @@ def label_of(owner: object) -> str:
     """The values of a setting in short, to follow its title."""
     kind: type = type(owner)
     return "".join(
-        (declared.label or f" {declared.name}={{}}").format(value)
+        (declared.label or f" {declared.name}={{}}").format(len(value) if isinstance(value, tuple) else value)
         for declared in declarations(kind)
         if (value := getattr(owner, declared.name)) != declared.default or declared.always
     )
@@ -134,4 +140,4 @@ def _type_of(kind: type, name: str) -> dict[str, Any]:
     found: dict[str, Any] = {"optional": union and len(parts) < len(get_args(hint)), "kind": parts[0]}
     if get_origin(parts[0]) is Literal:
         found |= {"kind": str, "choices": get_args(parts[0])}
-    return found
+    return {**found, "kind": tuple} if get_origin(parts[0]) is tuple else found

@@ -10,8 +10,8 @@ from sfumato.estimation import shape
 from sfumato.estimation.shape import Side, even_spread, fit_shape
 from sfumato.measures.workloads import ConjunctiveCounts, HalfDomainCounts
 from sfumato.methods import Mondrian
-from sfumato.release.codes import Codes
 from sfumato.release.coverage import Coverage
+from sfumato.schema.codes import Codes
 
 
 def side(spans: list[tuple[int, int, bool]], size: int) -> Side:

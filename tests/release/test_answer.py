@@ -19,8 +19,8 @@ from sfumato.mechanisms.noise import SimulatedSource
 from sfumato.release import Provenance
 from sfumato.release import answer as answers
 from sfumato.release.answer import COVERAGE, Answer, round_by
-from sfumato.release.codes import Codes
 from sfumato.release.coverage import Coverage
+from sfumato.schema.codes import Codes
 from strategies import TableCase, tables
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from sfumato.mechanisms.noise import SimulatedSource
 from sfumato.methods import Synthesis
 from sfumato.release import Release
 from sfumato.release.answer import DEVIATIONS
-from sfumato.release.codes import Codes
 from sfumato.release.query import Query
 from sfumato.schema import Schema
+from sfumato.schema.codes import Codes
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,8 +14,8 @@ import sfumato as sf
 from sfumato.measures.workloads.range_counts import ConjunctiveCounts, HalfDomainCounts
 from sfumato.mechanisms.noise import SimulatedSource
 from sfumato.release import answer as answers
-from sfumato.release.codes import Codes
 from sfumato.release.coverage import Coverage
+from sfumato.schema.codes import Codes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

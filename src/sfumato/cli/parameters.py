@@ -4,6 +4,7 @@ A requirement is asked for by the option of its first field. An option that woul
 """
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from typer.core import TyperCommand
@@ -13,6 +14,7 @@ from sfumato.errors import ParameterError
 from sfumato.methods import METHODS, Method, find_method
 from sfumato.parameters import Declaration, declarations
 from sfumato.privacy.requirements import REQUIREMENTS, Requirement
+from sfumato.release.query import read_queries
 
 MAX_WHOLE = 2.0**53
 
@@ -61,14 +63,19 @@ def method_from(name: str, options: dict[str, Any]) -> Method:
         needed = declared.required or (declared.unless and declared.unless not in given)
         if needed and declared.name not in given:
             raise ParameterError(f"{name} needs {_such_as(declared)}{_or_else(declared)}")
-    own = {item.name: given.pop(item.name) for item in declarations(kind) if item.name in given}
+    own = {item.name: _texts(item, given.pop(item.name)) for item in declarations(kind) if item.name in given}
     return kind.under(_requirements(given), **own)
 
 
 def options_for(method: Method) -> list[str]:
-    """The options with which `method_from` makes a method again."""
-    given = method.parameters().items()
+    """The options with which `method_from` makes a method again; texts stand in a file that is not known here."""
+    given = {name: "FILE" if isinstance(value, tuple) else value for name, value in method.parameters().items()}.items()
     return [word for name, value in given for word in ((spell(name),) if value is True else (spell(name), str(value)))]
+
+
+def _texts(declared: Declaration, value: Any) -> Any:
+    """Several texts stand in a file, one on each line."""
+    return read_queries(value) if declared.kind is tuple else value
 
 
 def complete_methods() -> list[str]:
@@ -104,7 +111,10 @@ def _merge(name: str, takers: dict[str, Declaration]) -> Declaration:
         takers_of.setdefault(declared.help, []).append(taker)
     about = "; ".join(f"{', '.join(names)}: {text}" for text, names in takers_of.items())
     kind = float if float in kinds else kinds[0]
-    return Declaration(name=name, kind=kind, choices=tuple(choices), help=f"{about}.")
+    metavar = next((declared.metavar for declared in takers.values() if declared.metavar), None)
+    return Declaration(
+        name=name, kind=Path if kind is tuple else kind, choices=tuple(choices), help=f"{about}.", metavar=metavar
+    )
 
 
 def _requirements(given: dict[str, Any]) -> list[Requirement]:

@@ -181,6 +181,8 @@ def to_toml(schema: Schema) -> str:
         lines += ["# person names the identifier that says whose a row is.", f"person = {_toml_value(schema.person)}"]
     if schema.rows_per_person > 1:
         lines.append(f"rows_per_person = {schema.rows_per_person}")
+    if schema.impossible:
+        lines.append(f"impossible = {_toml_value(list(schema.impossible))}")
     for column in schema.columns:
         lines += ["", toml_of_column(column)]
     return "\n".join(lines) + "\n"

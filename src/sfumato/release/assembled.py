@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import ReleaseError
-from sfumato.release.codes import Codes, shares_inside
+from sfumato.release.codes import shares_inside
 from sfumato.release.inside import sides_of
 from sfumato.release.measured import Measured, NoisyCount
+from sfumato.schema.codes import Codes
 
 Axes = tuple[int, ...]
 ASSEMBLED = "tables"

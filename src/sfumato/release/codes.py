@@ -1,61 +1,17 @@
-"""Some of the values of an axis: what a condition allows, and how much of boxes that is."""
+"""How much of boxes lies among some of the values of an axis."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.estimation.shape import Side
-from sfumato.schema import Axis, Span
+from sfumato.schema.codes import Codes
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Codes:
-    """Some of the values of an axis: disjoint runs of codes in rising order, and perhaps the missing value."""
-
-    runs: tuple[tuple[int, int], ...]
-    missing: bool = False
-
-    def __and__(self, other: Codes) -> Codes:
-        common = ((max(a, c), min(b, d)) for a, b in self.runs for c, d in other.runs)
-        return Codes(merge_runs(common), self.missing and other.missing)
-
-    def except_(self, axis: Axis) -> Codes:
-        """All present values of the axis but these."""
-        ends = [-1, *(hi for _, hi in self.runs)]
-        starts = [*(lo for lo, _ in self.runs), axis.size]
-        return Codes(merge_runs((end + 1, start - 1) for end, start in zip(ends, starts, strict=True)))
-
-    def hold(self, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Which of the codes are among these."""
-        if not self.runs:
-            return (codes < 0) & self.missing
-        lo, hi = np.array(self.runs).T
-        run = np.maximum(np.searchsorted(lo, codes, side="right") - 1, 0)
-        return np.where(codes < 0, self.missing, (lo[run] <= codes) & (codes <= hi[run]))
-
-    @staticmethod
-    def of(spans: Iterable[Span]) -> Codes:
-        """Everything that one of the generalized values covers."""
-        spans = list(spans)
-        return Codes(merge_runs((span.lo, span.hi) for span in spans), any(span.missing for span in spans))
-
-
-def merge_runs(intervals: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """Intervals as disjoint runs in rising order; those whose end is before their start hold nothing."""
-    runs: list[tuple[int, int]] = []
-    for lo, hi in sorted(interval for interval in intervals if interval[0] <= interval[1]):
-        if runs and lo <= runs[-1][1] + 1:
-            runs[-1] = (runs[-1][0], max(hi, runs[-1][1]))
-        else:
-            runs.append((lo, hi))
-    return tuple(runs)
 
 
 def lie(sides: Sequence[Side], allowed: Sequence[Codes]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

@@ -9,6 +9,7 @@ import numpy as np
 from sfumato.privacy.claims import Claim
 from sfumato.privacy.claims.differential import ONE_ROW, WHO
 from sfumato.release.content import Content
+from sfumato.release.possible import inside_impossible
 from sfumato.release.tables import WHOLE
 from sfumato.release.telling import telling_labels
 
@@ -43,7 +44,15 @@ def _against_noise(release: Content) -> list[str]:
         found.append(f"{names} is published as it is, without noise")
     if release.exact_people and not release.claim.shows_presence:
         found.append("the rows are said to be those of real people, whose presence the claim hides")
-    return found
+    return [*found, *_impossible(release)]
+
+
+def _impossible(release: Content) -> list[str]:
+    """Generated rows that the schema declares impossible; those of real people may say what they like."""
+    if release.layout != "rows" or release.deviation is None or release.exact_people or release.channel:
+        return []
+    rows = [(text, float(release.counts[inside].sum())) for text, inside in inside_impossible(release)]
+    return [f"it has {count:g} rows that its schema declares impossible: {text}" for text, count in rows if count > 0]
 
 
 def _without_noise(release: Content) -> list[str]:

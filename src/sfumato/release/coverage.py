@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.estimation.shape import TINY, Side
-from sfumato.release.codes import Codes, allowed_in, lie
+from sfumato.release.codes import allowed_in, lie
 from sfumato.release.content import Content
+from sfumato.schema.codes import Codes
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

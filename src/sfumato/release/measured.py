@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 
 from sfumato.errors import ReleaseError
 from sfumato.release.boxes import Boxes
-from sfumato.release.codes import Codes, lie
+from sfumato.release.codes import lie
 from sfumato.release.folder import read_columns, read_numbers
 from sfumato.release.inside import sides_of
 from sfumato.release.labels import parse_labels, span_keys, spell_boxes, unused_names
 from sfumato.schema import Axis
+from sfumato.schema.codes import Codes
 
 MEASURED = "measured"
 """The name of the file."""

@@ -22,7 +22,9 @@ from sfumato.release.boxes import Boxes
 from sfumato.release.content import sampling_deviation
 from sfumato.release.inside import places_inside
 from sfumato.release.labels import span_keys
+from sfumato.release.possible import possible_counts, without_impossible
 from sfumato.release.release import Release
+from sfumato.schema import Schema
 
 Uniforms = Callable[[int], NDArray[np.float64]]
 
@@ -42,7 +44,7 @@ def generate_rows(release: Release, kind: RowKind, uniforms: Uniforms) -> Releas
         raise ReleaseError("tables are published in place of rows; the counts beside them tell of one column alone")
     if release.rows > MAX_ROWS:
         raise ReleaseError(f"{release.rows:.3g} rows are too many to write; publish the counts")
-    expected = release.counts
+    expected = possible_counts(release)
     box, value = (part.reshape(-1) for part in np.indices(expected.shape))
     keys = span_keys(release.boxes.lo, release.boxes.hi, release.boxes.missing)
     columns = [np.unique(column, return_inverse=True)[1] for column in keys.T]
@@ -51,7 +53,7 @@ def generate_rows(release: Release, kind: RowKind, uniforms: Uniforms) -> Releas
     chosen = whole.sum(axis=1) > 0
     boxes, counts, spreads = release.boxes[chosen], whole[chosen], release.spreads
     if kind == "synthetic":
-        boxes, counts = _points(boxes, counts, spreads, uniforms)
+        boxes, counts = _points(release.schema, boxes, counts, spreads, uniforms)
         spreads = None
     return replace(
         release,
@@ -91,17 +93,26 @@ def nested_order(columns: Sequence[NDArray[np.integer]] | NDArray[np.integer], u
 
 
 def _points(
-    boxes: Boxes, counts: NDArray[np.int64], spreads: Sequence[Spread] | None, uniforms: Uniforms
+    schema: Schema, boxes: Boxes, counts: NDArray[np.int64], spreads: Sequence[Spread] | None, uniforms: Uniforms
 ) -> tuple[Boxes, NDArray[np.int64]]:
-    """One point inside its box for every row, by distinct point."""
+    """One point inside its box for every row, by distinct point; rows that cannot be are drawn again in their box."""
     box, value = np.repeat(np.argwhere(counts), counts[counts > 0], axis=0).T
-    points = np.empty((len(box), boxes.lo.shape[1]), dtype=np.int32)
-    for axis in range(points.shape[1]):
-        points[:, axis] = places_inside(boxes, axis, box, uniforms(len(box)), spreads[axis] if spreads else None)
-    distinct, point = np.unique(points, axis=0, return_inverse=True)
+    value = np.where(value < schema.sensitive.size, value, -1)
+
+    def drawn(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        found = np.empty((len(rows), len(schema.axes)), dtype=np.int64)
+        for axis in range(len(schema.quasi)):
+            spread = spreads[axis] if spreads else None
+            found[:, axis] = places_inside(boxes, axis, box[rows], uniforms(len(rows)), spread)
+        found[:, -1] = value[rows]
+        return found
+
+    codes = without_impossible(drawn(np.arange(len(box))), schema, drawn, uniforms)
+    distinct, point = np.unique(codes[:, :-1], axis=0, return_inverse=True)
     shape = len(distinct), counts.shape[1]
-    flat = np.ravel_multi_index((point.reshape(-1), value), shape)
-    return Boxes.of_points(distinct), np.bincount(flat, minlength=math.prod(shape)).reshape(shape)
+    last = np.where(codes[:, -1] < 0, schema.sensitive.size, codes[:, -1])
+    flat = np.ravel_multi_index((point.reshape(-1), last), shape)
+    return Boxes.of_points(distinct.astype(np.int32)), np.bincount(flat, minlength=math.prod(shape)).reshape(shape)
 
 
 def _check(

@@ -9,15 +9,20 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
 from sfumato.errors import SchemaError, quote
 from sfumato.files import read_text
 from sfumato.notebook import html_table
 from sfumato.schema.axis import Axis
 from sfumato.schema.column import MEASURED_ROLES, Column, parse_column, strings
+from sfumato.schema.impossible import Combination, find_possible, parse_combination
 
 MAX_SENSITIVE_VALUES = 1_000
 MAX_ROWS_PER_PERSON = 1_000_000_000
 DEFAULT_MISSING = ("",)
+KEYS = ("name", "missing", "person", "rows_per_person", "impossible", "columns")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -35,6 +40,8 @@ class Schema:
     person: str | None = None
     """The identifier that tells whose a row is; it must be named where there are several."""
     rows_per_person: int = 1
+    impossible: tuple[str, ...] = ()
+    """Conditions that no row satisfies."""
 
     def __post_init__(self) -> None:
         if not self.quasi:
@@ -68,6 +75,8 @@ class Schema:
                 f"the sensitive column {sensitive[0]!r} has {self.sensitive.size} values, more than "
                 f"{MAX_SENSITIVE_VALUES}; declare edges or a larger step"
             )
+        if self.impossible:
+            find_possible(self.axes, self.combinations)
 
     @property
     def account(self) -> str | None:
@@ -99,6 +108,31 @@ class Schema:
     def axes(self) -> tuple[Axis, ...]:
         """The quasi-identifiers and, last, the sensitive attribute."""
         return (*self.quasi, self.sensitive)
+
+    @cached_property
+    def combinations(self) -> tuple[Combination, ...]:
+        """What is declared impossible, over the axes."""
+        return tuple(parse_combination(text, self.axes) for text in self.impossible)
+
+    @property
+    def possible_row(self) -> tuple[int, ...]:
+        """The codes of a row that is not declared impossible."""
+        return find_possible(self.axes, self.combinations)
+
+    def cannot_be(self, codes: NDArray[np.integer]) -> NDArray[np.bool_]:
+        """Which rows of codes (rows, axes), −1 for a missing value, are declared impossible."""
+        found = np.zeros(len(codes), dtype=np.bool_)
+        for combination in self.combinations:
+            found |= combination.holds(codes)
+        return found
+
+    def with_columns(self, columns: tuple[Column, ...]) -> Self:
+        """The schema with other columns, and what is declared impossible of those that stayed as they were."""
+        kept = {column.name for column in columns if column.axis and column.axis in self.axes}
+        left = tuple(
+            one.text for one in self.combinations if kept.issuperset(self.axes[place].name for place in one.allowed)
+        )
+        return replace(self, columns=columns, impossible=left)
 
     @property
     def from_data(self) -> dict[str, tuple[str, ...]]:
@@ -147,6 +181,7 @@ class Schema:
             "missing": list(self.missing),
             **({"person": self.person} if self.person else {}),
             **({"rows_per_person": self.rows_per_person} if self.rows_per_person > 1 else {}),
+            **({"impossible": list(self.impossible)} if self.impossible else {}),
             "columns": {column.name: column.spec() for column in self.columns},
         }
 
@@ -174,10 +209,9 @@ class Schema:
         if not isinstance(spec, dict):
             raise SchemaError("expected a table with [columns.NAME] entries")
         for key in spec:
-            if key not in ("name", "missing", "person", "rows_per_person", "columns"):
+            if key not in KEYS:
                 raise SchemaError(
-                    f"{quote(key)} has no meaning here; expected name, missing, person, rows_per_person or "
-                    "[columns.NAME]"
+                    f"{quote(key)} has no meaning here; expected {', '.join(KEYS[:-1])} or [columns.NAME]"
                 )
         columns = spec.get("columns")
         if not isinstance(columns, dict) or not columns:
@@ -194,4 +228,12 @@ class Schema:
                 raise SchemaError(f"{quote(column)} cannot be the name of a column; rename it")
         parsed = tuple(parse_column(column, column_spec, folder or Path()) for column, column_spec in columns.items())
         rows_per_person = spec.get("rows_per_person", 1)
-        return cls(columns=parsed, name=name, missing=missing, person=person, rows_per_person=rows_per_person)
+        impossible = strings(spec.get("impossible", []), "impossible")
+        return cls(
+            columns=parsed,
+            name=name,
+            missing=missing,
+            person=person,
+            rows_per_person=rows_per_person,
+            impossible=impossible,
+        )

@@ -40,7 +40,7 @@ class Edit:
 
     def schema(self, schema: Schema) -> Schema:
         """The edited schema."""
-        return replace(schema, columns=tuple(map(self._column, schema.columns)))
+        return schema.with_columns(tuple(map(self._column, schema.columns)))
 
     def _column(self, column: Column) -> Column:
         if column.name != self.column:

@@ -14,8 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.data import Table
-from sfumato.errors import ParameterError, QueryError
-from sfumato.files import read_text
+from sfumato.errors import ParameterError
 from sfumato.measures.measure import MEASURES
 from sfumato.measures.measurement import Grade, Measure, References, grade
 from sfumato.measures.workloads.features import points_inside
@@ -24,9 +23,10 @@ from sfumato.measures.workloads.learners import Learner
 from sfumato.measures.workloads.learning import Accuracies, Learning
 from sfumato.mechanisms.noise import SimulatedSource
 from sfumato.methods import Method
+from sfumato.methods.models.interest import check_column
 from sfumato.methods.partition.endpoints import Original
 from sfumato.release import Release
-from sfumato.release.query import Query, parse_query
+from sfumato.release.query import Query, parse_queries, read_queries
 from sfumato.schema import Schema
 from sfumato.streams import stream
 from sfumato.trials.regroup import regroup, with_sensitive
@@ -111,11 +111,7 @@ class OwnQueries(Purpose):
     @classmethod
     def load(cls, path: Path) -> "OwnQueries":
         """The queries in a file, one on each line; empty lines and those that begin with # are passed over."""
-        lines = [line.strip() for line in read_text(path, "the file of queries", ParameterError).splitlines()]
-        asked = tuple(line for line in lines if line and not line.startswith("#"))
-        if not asked:
-            raise ParameterError(f"{path}: there are no queries in it; expected one on each line, such as age >= 40")
-        return cls(texts=asked)
+        return cls(texts=read_queries(path))
 
     @property
     def key(self) -> str:
@@ -129,13 +125,7 @@ class OwnQueries(Purpose):
 
     def queries(self, schema: Schema) -> list[Query]:
         """The queries on the columns of a schema."""
-        found = []
-        for number, text in enumerate(self.texts, start=1):
-            try:
-                found.append(parse_query(text, schema))
-            except QueryError as error:
-                raise QueryError(f"query {number}, {text}: {error}") from error
-        return found
+        return parse_queries(self.texts, schema.axes)
 
     def measure_more(self, table: Table, method: Method, release: Release, seed: int) -> dict[str, float]:
         asked: list[tuple[Query, float]] = table.remember(
@@ -173,9 +163,7 @@ class Prediction(Purpose):
         return f"{most}{percent(value)} of what can be learned about {self.column} is lost"
 
     def check(self, schema: Schema) -> None:
-        names = [axis.name for axis in schema.axes]
-        if self.column not in names:
-            raise ParameterError(f"there is no column {self.column!r} to predict; expected one of {', '.join(names)}")
+        check_column(self.column, schema.axes)
 
     def check_on(self, table: Table) -> None:
         found = self._learned(table, Original(), seed=1)

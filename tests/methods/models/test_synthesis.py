@@ -108,7 +108,7 @@ def test_one_row_changes_scores_by_no_more_than_their_weight_however_much_is_exp
     for rows in (0, 1):
         columns = Columns((), [np.zeros(rows, dtype=np.int64)] * 2, np.ones(rows, dtype=np.int64))
         measuring = Measuring(model, BinnedCells(attributes, columns), Budget(Pure(Fraction(1)), SimulatedSource(1)))
-        scores.append(measuring._scores((0, 1), model.pairs(), 1.0))
+        scores.append(measuring._scores((0, 1), model.pairs(), WHOLE))
     assert np.abs(scores[1] - scores[0]).max() <= max(WEIGHTS)
 
 

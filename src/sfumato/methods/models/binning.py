@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sfumato.estimation.consistency import histograms_with_totals
 from sfumato.mechanisms.budget import Budget, ticks
 from sfumato.methods.models.rows import MAX_ROWS, Columns
-from sfumato.methods.positions import even_starts, steps_of
+from sfumato.methods.positions import MAX_STEPS, even_starts, steps_of
 from sfumato.privacy.loss import Pure
 from sfumato.schema import Axis
 
@@ -112,6 +112,10 @@ Cut = Callable[[Axis, NDArray[np.int64], NDArray[np.float64], float], Attribute]
 """How an axis with noisy counts of its steps, and their variance, becomes an attribute in bins."""
 
 
+Find = Callable[[Axis, NDArray[np.integer], NDArray[np.int64], Budget, int], NDArray[np.int64]]
+"""Where the steps of a wide axis begin, found for a part of a price in the positions of cells and their rows."""
+
+
 def count_steps(
     starts: NDArray[np.int64], positions: NDArray[np.integer], weights: NDArray[np.int64]
 ) -> NDArray[np.int64]:
@@ -120,14 +124,26 @@ def count_steps(
 
 
 def count_attributes(
-    columns: Columns, budget: Budget, share: Fraction = SINGLE, cut: Cut = Attribute.binned, *, by_size: bool = False
+    columns: Columns,
+    budget: Budget,
+    share: Fraction = SINGLE,
+    cut: Cut = Attribute.binned,
+    *,
+    find: Find | None = None,
+    by_size: bool = False,
 ) -> list[Attribute]:
     """Every attribute by itself: noisy counts of its steps that agree on the number of rows, for a share in all.
 
-    They pay alike or, `by_size`, so that counts of all steps together are off as little as they can be.
+    They pay alike or, `by_size`, so that counts of all steps together are off as little as they can be. Steps of wide
+    axes are even, unless they are found for a part of the price.
     """
     starts = [even_starts(axis) for axis in columns.axes]
     prices = prices_of([len(begin) for begin in starts], ticks(share), budget, by_size)
+    for number, axis in enumerate(columns.axes if find else ()):
+        if find and axis.size > MAX_STEPS:
+            left = int(budget.left[0])
+            starts[number] = find(axis, columns.positions[number], columns.weights, budget, int(prices[number]))
+            prices[number] -= left - int(budget.left[0])
     variances = np.maximum(budget.variance(prices), MIN_VARIANCE)
     noisy = []
     for begin, positions, price in zip(starts, columns.positions, prices, strict=True):

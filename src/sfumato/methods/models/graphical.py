@@ -11,8 +11,9 @@ tables disagree the last bit of the error takes plain mirror descent, −α·r /
 costs no privacy.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -25,6 +26,7 @@ from sfumato.methods.models.junction import Attributes, JunctionTree
 
 Number = TypeVar("Number", np.float64, np.int64)
 
+NO_ZEROS: Mapping[Attributes, NDArray[np.bool_]] = MappingProxyType({})
 FIRST_STEP = 0.5
 SETTLED = 1e-6
 """A step that lowers the error by less than this share of it was the last."""
@@ -85,10 +87,16 @@ def coarsen(table: NDArray[Number], views: Sequence[NDArray[np.int64]]) -> NDArr
 class GraphicalModel:
     """Expected counts of any rows, as tables over single attributes and sets of them tell.
 
-    `common` attributes are part of every clique.
+    `common` attributes are part of every clique. Cells of tables that `zeros` marks have no rows.
     """
 
-    def __init__(self, shares: Sequence[NDArray[np.float64]], total: float, common: Attributes = ()) -> None:
+    def __init__(
+        self,
+        shares: Sequence[NDArray[np.float64]],
+        total: float,
+        common: Attributes = (),
+        zeros: Mapping[Attributes, NDArray[np.bool_]] = NO_ZEROS,
+    ) -> None:
         self.sizes = tuple(len(share) for share in shares)
         self.total = total
         self.common = common
@@ -96,6 +104,9 @@ class GraphicalModel:
         self._potentials: dict[Attributes, NDArray[np.float64]] = {
             (attribute,): np.log(np.maximum(share, MIN_SHARE)) for attribute, share in enumerate(shares)
         }
+        for table, impossible in zeros.items():
+            before = self._potentials.get(table, np.zeros(impossible.shape))
+            self._potentials[table] = np.where(impossible, -np.inf, before)
         self._rebuild()
 
     @property
@@ -129,7 +140,7 @@ class GraphicalModel:
         for _ in range(steps):
             moved = {table: theta - step * slopes[table] for table, theta in self._potentials.items()}
             new_error, new_slopes = self._error(self._expect(moved), quick)
-            if new_error > error:
+            if not new_error <= error:
                 step *= SHRINK
                 continue
             gained, self._potentials = error - new_error, moved

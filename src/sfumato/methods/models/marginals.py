@@ -53,7 +53,12 @@ class Marginals(SampledRows):
         codes = [attribute.bin_of(column) for attribute, column in zip(attributes, columns.positions, strict=True)]
         shape = [attribute.bins for attribute in attributes]
         cells = fit(shape, self._count_tables(codes, columns.weights, shape, budget))
-        return Sampled(_sample_rows(attributes, cells, budget))
+
+        def again(rows: int) -> NDArray[np.int64]:
+            drawn = _sample_rows(attributes, cells * ((rows + 1) / cells.sum()), budget)
+            return drawn[np.argsort(budget.uniforms(len(drawn)))[:rows]]
+
+        return Sampled(_sample_rows(attributes, cells, budget), again)
 
     def _bin_axes(self, columns: Columns, budget: Budget) -> list[Attribute]:
         """Narrow axes as they are, wide ones counted by themselves and cut into bins."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sfumato.mechanisms.budget import Budget
 from sfumato.methods.models.binning import MIN_VARIANCE
 from sfumato.methods.models.graphical import GraphicalModel, Measurement
+from sfumato.methods.models.interest import NOTHING, Interest, Weighing
 from sfumato.methods.models.junction import Attributes, edges_of, edges_within
 from sfumato.methods.models.network import BinnedCells
 from sfumato.methods.models.offers import Offer, Offers
@@ -35,14 +36,14 @@ PENALTY = 0.6
 """How much of a table's noise counts against it: a fit takes the rest of it off again, for counts are not negative."""
 MEAN_SIZE = math.sqrt(2 / math.pi)
 """The mean size of noise, in deviations."""
-MAX_NOISE = 2.0**59
+MAX_NOISE = 2.0**57
 """Of a table, as far as scores count it, so that they fit into 63 bits."""
 
 
 class Measuring:
     """Rounds until the budget is spent, or until single attributes are worth the rest of it more."""
 
-    def __init__(self, model: GraphicalModel, cells: BinnedCells, budget: Budget) -> None:
+    def __init__(self, model: GraphicalModel, cells: BinnedCells, budget: Budget, interest: Interest = NOTHING) -> None:
         self.model, self.cells, self.budget = model, cells, budget
         self.attributes = cells.attributes
         self.others = [
@@ -51,7 +52,10 @@ class Measuring:
             if attribute.bins > 1 and number not in model.common
         ]
         self._offers: dict[Attributes, Offers] = {}
-        self.price = max(int(budget.left[0]) // self._rounds(), 1)
+        self._wanted: dict[Attributes, list[NDArray[np.int64]]] = {}
+        rounds = self._rounds()
+        self.price = max(int(budget.left[0]) // rounds, 1)
+        self.weighing = Weighing(interest, [attribute.name for attribute in self.attributes], rounds, model.common)
         self._tables: dict[Attributes, NDArray[np.int64]] = {}
         self._bases: tuple[int, list[Attributes]] = (-1, [])
         self._given_up = False
@@ -84,7 +88,8 @@ class Measuring:
         price = left if left < 3 * self.price // 2 else self.price
         choosing = max(math.floor(price * CHOOSING), 1)
         offer = self._choose(choosing, price - choosing)
-        self.model.add(self._measure(offer, price - choosing))
+        times = self.weighing.times(offer.attributes)
+        self.model.add(self._measure(offer, min(times * (price - choosing), left - choosing)))
         self._before = self._expected_last()
         self.model.fit(STEPS)
 
@@ -103,11 +108,11 @@ class Measuring:
 
     def _choose(self, cost: int, price: int) -> Offer:
         """A private pick of what the model gets most wrong, beyond the noise of measuring it."""
-        pairs, deviation = self.model.pairs(), math.sqrt(self.budget.variance(price))
-        scores = np.concatenate([self._scores(base, pairs, deviation) for base in self.bases])
-        one_run = np.zeros(1, dtype=np.int64)
+        pairs = self.model.pairs()
+        scores = np.concatenate([self._scores(base, pairs, price) for base in self.bases])
+        one_run, sensitivity = np.zeros(1, dtype=np.int64), max(WEIGHTS) * self.weighing.most
         chosen = int(
-            self.budget.choose(scores, one_run, cost, monotone=False, sensitivity=max(WEIGHTS))[0]  # proof: choices
+            self.budget.choose(scores, one_run, cost, monotone=False, sensitivity=sensitivity)[0]  # proof: choices
         )
         starts = np.cumsum([0, *(len(self.offers(base)) for base in self.bases)])
         place = int(np.searchsorted(starts, chosen, side="right")) - 1
@@ -130,15 +135,26 @@ class Measuring:
             self._offers[base] = Offers(self.attributes, self.model.common, base)
         return self._offers[base]
 
-    def _scores(
-        self, base: Attributes, pairs: dict[Attributes, NDArray[np.float64]], deviation: float
-    ) -> NDArray[np.int64]:
+    def _scores(self, base: Attributes, pairs: dict[Attributes, NDArray[np.float64]], price: int) -> NDArray[np.int64]:
         """How wrong the model is about each table, less a part of the noise that measuring it would add, weighted."""
         offers = self.offers(base)
         expected = pairs[base] if base in pairs else self.model.table((*base, *self.model.common))
+        wanted, times = self._wishes(base)
+        deviation = np.sqrt(self.budget.variance(price * times))
         noise = np.ceil(np.minimum(PENALTY * MEAN_SIZE * deviation * offers.cells, MAX_NOISE)).astype(np.int64)
-        weight = WEIGHTS[len(self.attributes) - 1 in base]
+        weight = WEIGHTS[len(self.attributes) - 1 in base] * wanted
         return np.asarray(weight * (offers.wrong(self._counts(base), expected) - noise))
+
+    def _wishes(self, base: Attributes) -> list[NDArray[np.int64]]:
+        """The weight of each table, and how many times the price of others it is measured for."""
+        if base not in self._wanted:
+            offers = self.offers(base)
+            tables = [(*base, *beside) for beside in offers.besides]
+            self._wanted[base] = [
+                np.tile([rule(table) for table in tables], len(offers) // len(tables))
+                for rule in (self.weighing.weight, self.weighing.times)
+            ]
+        return self._wanted[base]
 
     def _measure(self, offer: Offer, price: int) -> Measurement:
         """The noisy counts of a table."""

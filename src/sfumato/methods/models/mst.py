@@ -52,7 +52,11 @@ class MST(SampledRows):
         attributes = count_attributes(columns, budget)
         cells = BinnedCells(attributes, columns)
         links = _links(library, cells, _spanning_tree(cells, budget), budget)
-        return Sampled(sample(attributes, links, rows_to_sample(attributes), budget.uniforms))
+
+        def draw(rows: int) -> NDArray[np.int64]:
+            return sample(attributes, links, rows, budget.uniforms)
+
+        return Sampled(draw(rows_to_sample(attributes)), draw)
 
 
 def _spanning_tree(cells: BinnedCells, budget: Budget) -> list[Edge]:

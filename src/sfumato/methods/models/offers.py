@@ -73,7 +73,12 @@ class Offers:
     def __getitem__(self, place: int) -> Offer:
         one, other, some = np.unravel_index(place, self._kinds)
         views = (int(one), int(other))[: len(self.base)]
-        return Offer(self.base, views, tuple(self.common[number] for number in self.beside[some]))
+        return Offer(self.base, views, self.besides[some])
+
+    @property
+    def besides(self) -> list[Attributes]:
+        """The common attributes of each table, which change fastest along the offers."""
+        return [tuple(self.common[number] for number in some) for some in self.beside]
 
     @property
     def _kinds(self) -> tuple[int, ...]:

@@ -55,7 +55,11 @@ class PrivBayes(SampledRows):
         attributes = count_attributes(columns, budget)
         cells = BinnedCells(attributes, columns)
         links = self._links(cells, self._network(cells, budget), budget)
-        return Sampled(sample(attributes, links, rows_to_sample(attributes), budget.uniforms))
+
+        def draw(rows: int) -> NDArray[np.int64]:
+            return sample(attributes, links, rows, budget.uniforms)
+
+        return Sampled(draw(rows_to_sample(attributes)), draw)
 
     def _network(self, cells: BinnedCells, budget: Budget) -> list[tuple[int, Parents]]:
         """Each attribute with its parents, which come before it; the sensitive one is first."""

@@ -5,6 +5,8 @@ themselves. Coarser views halve the number of bins again and again, joining the 
 """
 
 import math
+from collections.abc import Mapping
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,22 +15,33 @@ from sfumato.methods.models.binning import Attribute
 from sfumato.schema import Axis
 
 MAX_BINS = 64
+NO_BORDERS: Mapping[str, NDArray[np.int64]] = MappingProxyType({})
 CLEAR = 2
 """How many deviations of noise a run of light steps holds at least."""
 
 
-def cut_by_mass(axis: Axis, starts: NDArray[np.int64], counts: NDArray[np.float64], variance: float) -> Attribute:
-    """The axis in bins of similar mass, and its coarser views."""
-    bin_of_step = _join_faint(_runs(counts, variance), counts, variance)
+def cut_by_mass(
+    axis: Axis,
+    starts: NDArray[np.int64],
+    counts: NDArray[np.float64],
+    variance: float,
+    borders: Mapping[str, NDArray[np.int64]] = NO_BORDERS,
+) -> Attribute:
+    """The axis in bins of similar mass, and its coarser views; a bin begins at every border of the axis."""
+    apart = np.isin(starts, borders.get(axis.name, ()))
+    run = runs(counts, CLEAR * math.sqrt(variance)) + np.cumsum(apart)
+    bin_of_step = _join_faint(np.unique(run, return_inverse=True)[1], counts, variance, apart)
     mass = np.bincount(bin_of_step, counts).astype(np.float64)
     return Attribute(axis.name, starts, axis.positions, counts, variance, bin_of_step, _views(mass))
 
 
-def _runs(counts: NDArray[np.float64], variance: float) -> NDArray[np.int64]:
-    """The bin of each step: heavy steps alone, runs of light ones closed as soon as they are heavy enough."""
-    clear = CLEAR * math.sqrt(variance)
-    heavy = counts >= max(counts.sum() / MAX_BINS, clear)
-    light = counts[~heavy].sum() / max(MAX_BINS - heavy.sum(), 1)
+def runs(counts: NDArray[np.float64], clear: float, most: int = MAX_BINS) -> NDArray[np.int64]:
+    """The bin of each step: heavy steps alone, runs of light ones closed as soon as they are heavy enough.
+
+    A run of n steps holds at least clear · √n; heavy is a step with that and one in `most` of all rows.
+    """
+    heavy = counts >= max(counts.sum() / most, clear)
+    light = counts[~heavy].sum() / max(most - heavy.sum(), 1)
     found = np.zeros(len(counts), dtype=np.int64)
     mass, steps = counts[0], 1
     for step in range(1, len(counts)):
@@ -38,16 +51,24 @@ def _runs(counts: NDArray[np.float64], variance: float) -> NDArray[np.int64]:
     return found
 
 
-def _join_faint(bin_of_step: NDArray[np.int64], counts: NDArray[np.float64], variance: float) -> NDArray[np.int64]:
-    """The bins with those that noise could have made joined to their lighter neighbour, the faintest first."""
+def _join_faint(
+    bin_of_step: NDArray[np.int64], counts: NDArray[np.float64], variance: float, apart: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """The bins with those that noise could have made joined to their lighter neighbour, the faintest first.
+
+    A bin that begins at a step set `apart` is not joined to the one before it.
+    """
     while bin_of_step[-1] > 0:
         mass = np.bincount(bin_of_step, counts)
         noise = np.sqrt(variance * np.bincount(bin_of_step)) * CLEAR / 2
-        faintest = int(np.argmin(np.where(mass < noise, mass, math.inf)))
-        if mass[faintest] >= noise[faintest]:
+        first = np.searchsorted(bin_of_step, np.arange(len(mass)))
+        wall = np.concatenate([[True], apart[first[1:]], [True]])
+        joinable = (mass < noise) & ~(wall[:-1] & wall[1:])
+        if not joinable.any():
             break
-        below = mass[faintest - 1] if faintest > 0 else math.inf
-        above = mass[faintest + 1] if faintest + 1 < len(mass) else math.inf
+        faintest = int(np.argmin(np.where(joinable, mass, math.inf)))
+        below = math.inf if wall[faintest] else mass[faintest - 1]
+        above = math.inf if wall[faintest + 1] else mass[faintest + 1]
         bin_of_step = bin_of_step - (bin_of_step > (faintest - 1 if below <= above else faintest))
     return bin_of_step
 

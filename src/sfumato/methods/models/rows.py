@@ -2,7 +2,7 @@
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -17,8 +17,9 @@ from sfumato.methods.positions import boxes_of_positions, positions_of
 from sfumato.release.boxes import Boxes
 from sfumato.release.content import sampling_deviation
 from sfumato.release.measured import Measured
+from sfumato.release.possible import without_impossible
 from sfumato.release.release import Release
-from sfumato.schema import Axis
+from sfumato.schema import Axis, Schema
 
 MAX_ROWS = 10**7
 """Rows sampled, however many the noisy count speaks of."""
@@ -31,12 +32,28 @@ class Columns:
     axes: Sequence[Axis]
     positions: Sequence[NDArray[np.integer]]
     weights: NDArray[np.int64]  # rows in each cell
+    impossible: Sequence[Mapping[int, NDArray[np.bool_]]] = ()
+    """Of every combination that cannot occur, which positions of some columns it holds."""
+    declared: Sequence[Axis] = ()
+    """All axes of the table, where some do not vary."""
 
     @classmethod
     def of(cls, table: Table) -> Self:
         columns = zip(table.schema.axes, [*positions_of(table)[table.cell_point].T, table.cell_value], strict=True)
         axes, positions = zip(*((axis, column) for axis, column in columns if axis.positions > 1), strict=True)
-        return cls(axes, positions, table.cell_weight)
+        return cls(axes, positions, table.cell_weight, _impossible(table.schema, axes), table.schema.axes)
+
+
+def _impossible(schema: Schema, varying: Sequence[Axis]) -> list[dict[int, NDArray[np.bool_]]]:
+    """The declared combinations on the axes that vary; the others hold their only value or rule a combination out."""
+    names = [axis.name for axis in varying]
+    found = []
+    for combination in schema.combinations:
+        axes = ((schema.axes[place], codes) for place, codes in combination.allowed.items())
+        held = {axis.name: codes.positions(axis) for axis, codes in axes}
+        if all(positions.any() for positions in held.values()):
+            found.append({names.index(name): positions for name, positions in held.items() if name in names})
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,9 +68,10 @@ class NoisyTable:
 
 @dataclass(frozen=True, eq=False)
 class Sampled:
-    """Rows of positions, and the noisy tables of the model that they were drawn from, where these are published."""
+    """Rows of positions, how to draw so many others of the same model, and its noisy tables, where it has some."""
 
     rows: NDArray[np.int64]
+    again: Callable[[int], NDArray[np.int64]]
     tables: tuple[NoisyTable, ...] = ()
 
 
@@ -70,12 +88,19 @@ class SampledRows(DPMethod):
         axes = table.schema.axes
         columns = Columns.of(table)
         sampled = self._sample(columns, budget)
-        found = np.zeros((len(sampled.rows), len(axes)), dtype=np.int64)
-        found[:, [axis.positions > 1 for axis in axes]] = sampled.rows
-        sizes = np.array([axis.size for axis in axes[:-1]])
-        points = np.where(found[:, :-1] >= sizes, -1, found[:, :-1]).astype(np.int32)
-        _, first, group = np.unique(pack(list(points.T), sizes.tolist()), return_index=True, return_inverse=True)
-        flat = group.reshape(-1) * table.values + found[:, -1]
+        sizes = np.array([axis.size for axis in axes])
+
+        def codes(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+            found = np.zeros((len(rows), len(axes)), dtype=np.int64)
+            found[:, [axis.positions > 1 for axis in axes]] = rows
+            return np.where(found >= sizes, -1, found)
+
+        found = without_impossible(
+            codes(sampled.rows), table.schema, lambda rows: codes(sampled.again(len(rows))), budget.uniforms
+        )
+        points = found[:, :-1].astype(np.int32)
+        _, first, group = np.unique(pack(list(points.T), sizes[:-1].tolist()), return_index=True, return_inverse=True)
+        flat = group.reshape(-1) * table.values + np.where(found[:, -1] < 0, sizes[-1], found[:, -1])
         counts = np.bincount(flat, minlength=len(first) * table.values)
         histograms = counts.reshape(-1, table.values).astype(np.float64)
         boxes = Boxes.of_points(points[first])

@@ -11,22 +11,29 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from sfumato.data import Table
 from sfumato.mechanisms.budget import WHOLE, Budget, ticks
 from sfumato.methods.models.ancestral import sample
 from sfumato.methods.models.binning import MIN_VARIANCE, Attribute, count_again, count_attributes, rows_to_sample
-from sfumato.methods.models.graphical import GraphicalModel, Measurement
+from sfumato.methods.models.graphical import NO_ZEROS, GraphicalModel, Measurement
+from sfumato.methods.models.interest import Interest
 from sfumato.methods.models.measuring import STEPS, Measuring
 from sfumato.methods.models.network import BinnedCells
 from sfumato.methods.models.offers import common_attributes
 from sfumato.methods.models.quantiles import cut_by_mass
 from sfumato.methods.models.rows import Columns, NoisyTable, Sampled, SampledRows
+from sfumato.methods.models.steps import find_steps
+from sfumato.methods.models.zeros import Zeros
+from sfumato.parameters import parameter
 from sfumato.privacy.loss import Pure
 
-SINGLE = Fraction(1, 3)
+SINGLE = Fraction(1, 2)
 """Share of the budget for counting every attribute by itself."""
 COUNTING = Fraction(1, 100)
 """Share of the budget for counting all rows."""
@@ -50,21 +57,49 @@ class Synthesis(SampledRows):
 
     name: ClassVar[str] = "synthesis"
     title: ClassVar[str] = "Synthesis"
+    predict: str | None = parameter(
+        default=None,
+        help="a column that recipients will predict; tables with it count more",
+        metavar="COLUMN",
+        label=" to predict {}",
+    )
+    queries: tuple[str, ...] = parameter(
+        default=(),
+        help="a file with a query on each line that recipients will ask; tables that join its columns count more",
+        metavar="FILE",
+        label=" for {} queries",
+    )
+
+    def __post_init__(self) -> None:
+        if isinstance(self.queries, list):
+            object.__setattr__(self, "queries", tuple(self.queries))
+        super().__post_init__()
+
+    def refuse(self, table: Table) -> None:
+        super().refuse(table)
+        Interest.of(self.predict, self.queries, table.schema.axes)
 
     def _sample(self, columns: Columns, budget: Budget) -> Sampled:
         together = len(columns.axes) > 1 and tables_tell(count_rows(columns, budget), len(columns.axes), budget)
         share = SINGLE if together else Fraction(int(budget.left[0]), WHOLE)
-        attributes = count_attributes(columns, budget, share, cut_by_mass, by_size=True)
-        model = start_model(attributes)
+        zeros = Zeros(columns)
+        cut, find = partial(cut_by_mass, borders=zeros.borders), partial(find_steps, borders=zeros.borders)
+        attributes = count_attributes(columns, budget, share, cut, find=find, by_size=True)
+        model = start_model(attributes, zeros)
         if together:
-            Measuring(model, BinnedCells(attributes, columns), budget).run()
+            interest = Interest.of(self.predict, self.queries, columns.declared or columns.axes)
+            Measuring(model, BinnedCells(attributes, columns), budget, interest).run()
         if int(budget.left[0]) >= len(attributes):
             attributes = count_again(attributes, columns, budget)
             listen_to(model, attributes)
         model.fit(LAST_STEPS)
         model.polish(LAST_STEPS)
-        rows = sample(attributes, model.links(), rows_to_sample(attributes), budget.uniforms)
-        return Sampled(rows, tuple(measured_tables(attributes, model)))
+        links = model.links()
+
+        def draw(rows: int) -> NDArray[np.int64]:
+            return sample(attributes, links, rows, budget.uniforms)
+
+        return Sampled(draw(rows_to_sample(attributes)), draw, tuple(measured_tables(attributes, model)))
 
 
 def count_rows(columns: Columns, budget: Budget) -> int:
@@ -80,11 +115,12 @@ def tables_tell(rows: int, attributes: int, budget: Budget) -> bool:
     return bool(math.sqrt(budget.variance(price)) <= limit * rows)
 
 
-def start_model(attributes: list[Attribute]) -> GraphicalModel:
-    """Independent attributes, each as it was counted by itself."""
+def start_model(attributes: list[Attribute], zeros: Zeros | None = None) -> GraphicalModel:
+    """Independent attributes, each as it was counted by itself, but for what is impossible."""
     rows = max(float(attributes[0].counts.sum()), 1.0)
     shares = [np.maximum(attribute.bin_counts, 0) / rows for attribute in attributes]
-    model = GraphicalModel(shares, rows, common_attributes(attributes))
+    common = common_attributes(attributes)
+    model = GraphicalModel(shares, rows, common, zeros.tables(attributes, common) if zeros else NO_ZEROS)
     listen_to(model, attributes)
     model.fit(STEPS)
     return model

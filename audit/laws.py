@@ -69,7 +69,6 @@ class Selection:
     scores: NDArray[np.int64]
     starts: NDArray[np.int64]
     epsilon: float
-    in_rho: bool = False
 
     def runs(self) -> list[tuple[int, ...]]:
         """The scores of each path's candidates."""
@@ -81,20 +80,39 @@ class Selection:
         found = 0.0
         for ours, theirs, winner in zip(self.runs(), other.runs(), (answer - self.starts).tolist(), strict=True):
             if ours != theirs:
-                found += log_winning(ours, self.epsilon)[winner] - log_winning(theirs, self.epsilon)[winner]
+                found += float(self._losses(ours, theirs)[winner])
         return found
 
     def distance(self, other: Self) -> float:
-        found = sum(
-            float(np.abs(log_winning(ours, self.epsilon) - log_winning(theirs, self.epsilon)).max())
+        return sum(
+            self._worst(self._losses(ours, theirs))
             for ours, theirs in zip(self.runs(), other.runs(), strict=True)
             if ours != theirs
         )
-        return found**2 / 2 if self.in_rho else found
+
+    def _losses(self, ours: tuple[int, ...], theirs: tuple[int, ...]) -> NDArray[np.float64]:
+        """How much likelier each candidate is by our scores."""
+        return log_winning(ours, self.epsilon) - log_winning(theirs, self.epsilon)
+
+    def _worst(self, losses: NDArray[np.float64]) -> float:
+        return float(np.abs(losses).max())
 
     def touched(self, other: Self) -> NDArray[np.bool_]:
         """The paths on which the laws differ."""
         return np.array([ours != theirs for ours, theirs in zip(self.runs(), other.runs(), strict=True)], dtype=bool)
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedSelection(Selection):
+    """A candidate of each run, with a probability that grows as e^(ε score): losses in a range c are c²/8 of ρ."""
+
+    def _losses(self, ours: tuple[int, ...], theirs: tuple[int, ...]) -> NDArray[np.float64]:
+        logs = [self.epsilon * np.array(scores, dtype=np.float64) for scores in (ours, theirs)]
+        one, other = (log - np.logaddexp.reduce(log) for log in logs)
+        return np.asarray(one - other)
+
+    def _worst(self, losses: NDArray[np.float64]) -> float:
+        return float(losses.max() - losses.min()) ** 2 / 8
 
 
 def log_winning(scores: tuple[int, ...], epsilon: float) -> NDArray[np.float64]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from audit.laws import Counts, Decisions, GaussianCounts, Law, Selection, SparseCounts
+from audit.laws import Counts, Decisions, GaussianCounts, Law, Selection, SparseCounts, WeightedSelection
 from sfumato.mechanisms.budget import WHOLE, Budget
 from sfumato.mechanisms.noise import Source
 from sfumato.privacy.loss import Pure
@@ -170,7 +170,9 @@ class AuditedBudget(Budget):
     ) -> NDArray[np.int64]:
         charge = self._promised(cost)
         each = self._in_epsilon(charge) / (sensitivity if monotone else 2 * sensitivity)
-        law = Selection(scores.copy(), starts, each, not self._pure)
+        law = (
+            Selection(scores.copy(), starts, each) if self._pure else WeightedSelection(scores.copy(), starts, 2 * each)
+        )
         question = ("choose", charge, starts, len(scores), monotone, sensitivity)
         rules = {"monotone": monotone, "sensitivity": sensitivity, "disjoint": disjoint}
         return self._asked(question, cost, lambda: Budget.choose(self, scores, starts, cost, **rules), law)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from fractions import Fraction
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 from sfumato.mechanisms.noise import SimulatedSource, Source
+from sfumato.mechanisms.noise.exponential import PROPOSALS, _below, choose_by_weight
 from sfumato.mechanisms.noise.geometric import choose, draw_geometric
 
 FALSE_FAILURE = 1e-6
@@ -91,3 +93,80 @@ def test_the_enumerated_law_is_that_of_independent_noise() -> None:
             found[2] += point * third
             found[0 if scores[0] + a == reached else 1] += point * (1 - third)
     assert [float(share) for share in winning(scores, alpha)] == pytest.approx([float(share) for share in found])
+
+
+def weights_of(scores: list[int], epsilon: float) -> list[float]:
+    """e^(ε score), adding up to one."""
+    weights = np.exp(epsilon * (np.array(scores) - max(scores)))
+    return list(weights / weights.sum())
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 5), Fraction(1), Fraction(3)])
+def test_choices_by_weight_have_their_law(epsilon: Fraction) -> None:
+    """χ² with a fixed seed; once in a million seeds would fail. Other weights, and noisy scores, are rejected."""
+    starts = np.arange(REPEATS) * len(SCORES)
+    found = choose_by_weight(np.tile(np.array(SCORES), REPEATS), starts, epsilon, SimulatedSource(34)) - starts
+    limit = chi2.isf(FALSE_FAILURE, df=len(SCORES) - 1)
+    assert statistic(found, weights_of(SCORES, float(epsilon))) < limit
+    for factor in (0.7, 1.3):
+        assert statistic(found, weights_of(SCORES, float(epsilon) * factor)) > limit
+    assert statistic(drawn(SCORES, epsilon, SimulatedSource(34)), weights_of(SCORES, float(epsilon))) > limit
+
+
+def test_one_long_run_is_chosen_from_by_weight() -> None:
+    """The best of many, e times as likely as each other: more proposals than are drawn at a time."""
+    scores, starts = np.zeros(3 * PROPOSALS, dtype=np.int64), np.zeros(1, dtype=np.int64)
+    scores[777] = 20
+    found = [int(choose_by_weight(scores, starts, Fraction(1), SimulatedSource(seed))[0]) for seed in range(20)]
+    assert found == [777] * 20
+    few = [int(choose_by_weight(scores[:9], starts, Fraction(50), SimulatedSource(seed))[0]) for seed in range(90)]
+    assert set(few) == set(range(9))
+
+
+@given(st.lists(st.lists(st.integers(-(10**6), 10**6), min_size=1, max_size=6), min_size=1, max_size=8))
+def test_without_noise_one_of_the_best_of_every_run_is_chosen(runs: list[list[int]]) -> None:
+    scores = np.array([score for run in runs for score in run])
+    starts = np.cumsum([0, *(len(run) for run in runs[:-1])])
+    found = choose_by_weight(scores, starts, Fraction(100), SimulatedSource(1))
+    assert [run[winner - start] for run, start, winner in zip(runs, starts, found, strict=True)] == list(map(max, runs))
+
+
+@given(st.lists(st.integers(1, 2**62), min_size=1, max_size=40))
+def test_proposals_lie_below_their_limits(limits: list[int]) -> None:
+    found = _below(np.array(limits), SimulatedSource(3))
+    assert all(0 <= number < limit for number, limit in zip(found.tolist(), limits, strict=True))
+
+
+class Scripted(Source):
+    """Words from a list."""
+
+    protects = False
+
+    def __init__(self, *words: int) -> None:
+        self.left = list(words)
+
+    def words(self, count: int) -> np.ndarray:  # type: ignore[type-arg]
+        return np.array([self.left.pop(0) for _ in range(count)], dtype=np.uint64)
+
+
+def test_words_beyond_the_last_multiple_are_drawn_again() -> None:
+    """2⁶⁴ = 3 · 6148914691236517205 + 1, so the last word would make 0 likelier than 1 and 2."""
+    last = 2**64 - 1
+    assert _below(np.array([3]), Scripted(last - 1)).tolist() == [2]
+    assert _below(np.array([3]), Scripted(last, last, 7)).tolist() == [1]
+    assert _below(np.array([1]), Scripted(last)).tolist() == [0]
+
+
+@pytest.mark.parametrize("monotone", [True, False])
+def test_choices_by_weight_cost_an_eighth_of_the_squared_range(monotone: bool) -> None:
+    """Rényi divergences of all neighbours of three scores, at many orders, within a c²/8, and near it for some."""
+    epsilon, orders = 0.7, np.array([1.01, 1.5, 2, 4, 16])
+    span = epsilon if monotone else 2 * epsilon
+    worst = 0.0
+    for scores in itertools.product(range(3), repeat=3):
+        for change in itertools.product((0, 1) if monotone else (-1, 0, 1), repeat=3):
+            one, other = (np.array(weights_of(list(each), epsilon)) for each in (scores, np.add(scores, change)))
+            for order in orders:
+                divergence = math.log(float((other**order * one ** (1 - order)).sum())) / (order - 1)
+                worst = max(worst, divergence / order)
+    assert 0.9 * span**2 / 8 < worst <= span**2 / 8 + 1e-12

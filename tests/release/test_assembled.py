@@ -20,11 +20,11 @@ from sfumato.publish.publication import publish_to
 from sfumato.release import Release
 from sfumato.release.answer import DEVIATIONS
 from sfumato.release.assembled import Assembled
-from sfumato.release.codes import Codes, merge_runs
 from sfumato.release.query import Query
 from sfumato.release.sampling import generate_rows
 from sfumato.release.verification import verify_folder
 from sfumato.schema import Axis, Schema
+from sfumato.schema.codes import Codes, merge_runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from sfumato.errors import BudgetError
 from sfumato.mechanisms.noise import Source
+from sfumato.mechanisms.noise.exponential import choose_by_weight
 from sfumato.mechanisms.noise.geometric import choose, laplace_variance
 from sfumato.mechanisms.noise.sparse import draw_sparse
 from sfumato.privacy.loss import Loss, Pure
@@ -110,8 +111,9 @@ class Budget:
         price = np.unique(self._charge(cost))
         if len(price) != 1:
             raise BudgetError("the paths of one selection must pay the same")
-        epsilon = self._epsilon(self._share(price[0]))
-        return choose(scores, starts, epsilon / (sensitivity if monotone else 2 * sensitivity), self._source)
+        epsilon = self._choice_epsilon(self._share(price[0])) / (sensitivity if monotone else 2 * sensitivity)
+        rule = choose if isinstance(self.total, Pure) else choose_by_weight
+        return rule(scores, starts, epsilon, self._source)
 
     def spend(self, cost: Ticks, draw: Callable[[Fraction, Source], T]) -> T:
         """A draw of another kind: `draw` gets the ε that the cost buys, and the source of randomness."""
@@ -137,7 +139,7 @@ class Budget:
         Where all scores are the same, the best of c candidates is ahead of a single one by about ln c / ε, for it is
         the largest of c draws. Less that much, the thing they stand for is as likely to win as one with one candidate.
         """
-        epsilon = float(self._epsilon(self._share(cost)))
+        epsilon = float(self._choice_epsilon(self._share(cost)))
         return np.rint(np.log(rivals) * sensitivity / epsilon).astype(np.int64)
 
     def uniforms(self, count: int) -> NDArray[np.float64]:
@@ -195,6 +197,10 @@ class Budget:
         if isinstance(self.total, Pure):
             return laplace_variance(float(self.total.epsilon * share))
         return float(1 / (2 * self.total.rho * share))
+
+    def _choice_epsilon(self, share: Fraction) -> Fraction:
+        """ε itself, or the ε whose ε²/8 the share of ρ pays for: a choice by weight costs no more."""
+        return self._epsilon(share) * (1 if isinstance(self.total, Pure) else 2)
 
     def _epsilon(self, share: Fraction) -> Fraction:
         """ε itself, or the ε whose ε²/2 the share of ρ pays for, rounded down: ε-differential privacy costs no more."""

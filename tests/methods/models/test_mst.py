@@ -126,8 +126,9 @@ def test_losses_convert_both_ways() -> None:
 
 def test_the_claim() -> None:
     claim = MST(epsilon=2, delta=1e-7).claim
-    assert claim == ApproximateDP(epsilon=2, failing=1e-7)
-    assert str(claim) == "(2, 1e-07)-differential privacy"
+    assert isinstance(claim, ApproximateDP)
+    assert claim == ApproximateDP(epsilon=2, failing=1e-7, rho=claim.rho)
+    assert str(claim) == f"(2, 1e-07)-differential privacy, from {claim.rho:.6g}-zCDP"
     assert claim.delta == 1e-7
 
 

@@ -114,7 +114,7 @@ def test_one_row_changes_scores_by_no_more_than_their_weight_however_much_is_exp
 
 def test_a_choice_can_be_paid_for_with_the_smallest_rho() -> None:
     budget = Budget(Concentrated(Fraction(1, 10**40)), SimulatedSource(1))
-    assert 0 < budget._selection_epsilon(Fraction(1, 100)) ** 2 <= 2 * Fraction(1, 10**42)
+    assert 0 < budget._epsilon(Fraction(1, 100)) ** 2 <= 2 * Fraction(1, 10**42)
 
 
 def test_offers_are_told_apart_by_how_wrong_a_model_is_about_them() -> None:
@@ -144,7 +144,7 @@ def test_offers_are_told_apart_by_how_wrong_a_model_is_about_them() -> None:
 
 def test_claims() -> None:
     assert Synthesis(epsilon=2).claim == PureDP(epsilon=2)
-    assert Synthesis(epsilon=2, delta=1e-9).claim == ApproximateDP(epsilon=2, failing=1e-9)
+    assert Synthesis(epsilon=2, delta=1e-9).claim == ApproximateDP(epsilon=2, failing=1e-9, rho=0.0561305016)
     assert Synthesis(epsilon=2, delta=1e-9).label == "Synthesis ε=2 δ=1e-09"
 
 

@@ -39,6 +39,8 @@ METHODS: dict[str, tuple[str, ...]] = {
     "dpcube": (),
     "privbayes": (),
     "marginals": (),
+    "synthesis": (),
+    "tables": (),
 }
 LENIENT = ("--max-p-loss", "inf", "--max-query-error", "inf")
 FRONTIER = ("frontier", "FILE", "--schema", "SCHEMA", "-o", "FOLDER", "--epsilon", f"{EPSILON:g}", *LENIENT)
@@ -68,6 +70,18 @@ def scene(name: str, rows: tuple[str, ...], *commands: tuple[str, ...], epsilon:
 
 SCENES = (
     *(scene(f"{method}, 40 rows", crowd(40), publishing(method)) for method in METHODS),
+    *(
+        Scene(
+            f"{method} with δ, {count} rows",
+            PEOPLE,
+            crowd(count),
+            (PERSON,),
+            (publishing(method, "--delta", f"{DELTA:g}"),),
+            EPSILON,
+            delta=DELTA,
+        )
+        for method, count in (("synthesis", 40), ("synthesis", 600), ("tables", 40), ("kd-tree", 40))
+    ),
     scene("600 rows, many positive", mixed(600), publishing("quad-tree")),
     scene("nobody but one", (), publishing("quad-tree")),
     scene(

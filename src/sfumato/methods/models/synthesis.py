@@ -33,7 +33,7 @@ from sfumato.methods.models.zeros import Zeros
 from sfumato.parameters import parameter
 from sfumato.privacy.loss import Pure
 
-SINGLE = Fraction(1, 2)
+SINGLE = Fraction(2, 5)
 """Share of the budget for counting every attribute by itself."""
 COUNTING = Fraction(1, 100)
 """Share of the budget for counting all rows."""

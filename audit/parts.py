@@ -30,7 +30,7 @@ from sfumato.reproduce.kacem2018.conjecture import CONJECTURES, PRECISION, SHAPE
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from audit.twins import Twin
+    from audit.meddling import Twin
     from sfumato.audit import Audit
     from sfumato.mechanisms.noise import Source
 

@@ -6,8 +6,8 @@ is replaced while it runs.
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
@@ -15,15 +15,13 @@ from unittest.mock import patch
 import numpy as np
 
 from audit.cases import CASES, NARROW_OR_NOT, NEXT_TO_EACH_OTHER, Case
+from audit.meddling import Forgetful, Meddling, Noiseless, Twin, UnitSensitivity
 from audit.neighbours import Pair, schema_of
 from audit.transcript import AuditedBudget
-from sfumato.mechanisms.budget import WHOLE
-from sfumato.methods import DiffGen, DiffMulti, KDTree, PrivBayes, PrivTree, QuadTree, Synthesis, Tables
+from audit.twins_of_models import TWINS_OF_MODELS
+from sfumato.methods import DiffGen, DiffMulti, KDTree, PrivTree, QuadTree
 from sfumato.methods.growing.regions import Regions
 from sfumato.methods.growing.scan import DISCERNIBILITY
-from sfumato.methods.models.measuring import WEIGHTS
-from sfumato.methods.models.steps import find_steps
-from sfumato.methods.positions import MAX_STEPS
 from sfumato.methods.trees import diffmulti
 from sfumato.methods.trees.diffmulti import allocate, room_of
 from sfumato.methods.trees.margins import buy_spreads
@@ -32,7 +30,7 @@ from sfumato.methods.trees.spatial_tree import automatic_height
 from sfumato.release.kernels import holding_pairs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
@@ -40,34 +38,6 @@ if TYPE_CHECKING:
     from sfumato.mechanisms.budget import Budget, Ticks
     from sfumato.methods.growing.regions import Candidates
     from sfumato.release import Release
-    from sfumato.schema import Axis
-
-
-@dataclass(frozen=True)
-class Twin:
-    """A fault by name."""
-
-    fault: str
-    case: Case
-    kind: type[AuditedBudget] = AuditedBudget
-    replaced: Callable[[], AbstractContextManager[Any]] = nullcontext
-
-
-class Meddling:
-    """A budget as a faulty method uses it: answers are changed after looking at the rows once more."""
-
-    def __init__(self, budget: Budget) -> None:
-        self.budget = budget
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.budget, name)
-
-    def fork(self, parent: NDArray[np.integer]) -> Meddling:
-        return type(self)(self.budget.fork(parent))
-
-    def apart(self, chosen: NDArray[np.bool_]) -> tuple[Meddling, Meddling]:
-        one, other = self.budget.apart(chosen)
-        return type(self)(one), type(self)(other)
 
 
 class ZeroTested(Meddling):
@@ -144,13 +114,6 @@ def _discernibility(regions: Regions, candidates: Candidates) -> NDArray[np.int6
     return np.array(found, dtype=np.int64)
 
 
-class UnitSensitivity(Meddling):
-    """Selection as if every score had sensitivity 1 and moved the same way as the others."""
-
-    def choose(self, scores: NDArray[np.int64], starts: NDArray[np.int64], cost: Ticks, **_: Any) -> NDArray[np.int64]:
-        return self.budget.choose(scores, starts, cost)
-
-
 class WrongSensitivity(DiffMulti):
     """NCP's score, which one row changes by up to 1024, taken for one of sensitivity 1."""
 
@@ -174,13 +137,6 @@ class ExactNumber(DiffMulti):
         return replace(release, provenance=self.provenance(specializations=len(occupied)))
 
 
-class WronglyMonotone(PrivBayes):
-    """Scores of which some rise while others fall, taken for monotone ones."""
-
-    def _release(self, table: Table, budget: Budget) -> Release:
-        return super()._release(table, UnitSensitivity(budget))  # type: ignore[arg-type]
-
-
 class UnpaidSize(KDTree):
     """The height follows from the exact number of rows."""
 
@@ -195,85 +151,6 @@ class ExactMargins(QuadTree):
     def _release(self, table: Table, budget: Budget) -> Release:
         release = super()._release(table, budget)
         return replace(release, spreads=buy_spreads(table, Noiseless(budget), 1, table.n, 0))  # type: ignore[arg-type]
-
-
-class Noiseless(Meddling):
-    """Counts are told as they are."""
-
-    def counts(self, exact: NDArray[np.integer], cost: Ticks) -> NDArray[np.int64]:
-        return np.asarray(exact, dtype=np.int64)
-
-    def variance(self, cost: Ticks) -> NDArray[np.float64]:
-        return np.zeros(np.shape(cost))
-
-
-class UnpaidChoices(Meddling):
-    """The best candidate is taken as it is, at no cost."""
-
-    def choose(
-        self, scores: NDArray[np.int64], starts: NDArray[np.int64], cost: Ticks, **rules: Any
-    ) -> NDArray[np.int64]:
-        return np.array([int(np.argmax(scores))])
-
-
-class FreelyChosen(Synthesis):
-    """Tables are chosen by exact scores."""
-
-    def _release(self, table: Table, budget: Budget) -> Release:
-        return super()._release(table, UnpaidChoices(budget))  # type: ignore[arg-type]
-
-
-class ShortChanges(Meddling):
-    """Numbers get noise as if one row changed them by a vector of half its length."""
-
-    def counts(self, exact: NDArray[np.integer], cost: Ticks, *, squared: int = 1) -> NDArray[np.int64]:
-        return self.budget.counts(exact, cost, squared=max(squared // 4, 1))
-
-
-class HalfTheNoise(Tables):
-    """Interactions are taken for shorter than they are."""
-
-    def _release(self, table: Table, budget: Budget) -> Release:
-        return super()._release(table, ShortChanges(budget))  # type: ignore[arg-type]
-
-
-class UnpaidTotal(Meddling):
-    """The smallest of all counts, the number of rows, is told as it is, at no cost."""
-
-    def counts(self, exact: NDArray[np.integer], cost: Ticks, *, squared: int = 1) -> NDArray[np.int64]:
-        return np.asarray(exact) if np.size(exact) == 1 else self.budget.counts(exact, cost, squared=squared)
-
-
-class FreeTotal(Tables):
-    """One interaction is not paid for."""
-
-    def _release(self, table: Table, budget: Budget) -> Release:
-        return super()._release(table, UnpaidTotal(budget))  # type: ignore[arg-type]
-
-
-class PlainSensitivity(Meddling):
-    """Selection as if no table weighed more than those that nobody asked for."""
-
-    def choose(
-        self, scores: NDArray[np.int64], starts: NDArray[np.int64], cost: Ticks, **rules: Any
-    ) -> NDArray[np.int64]:
-        return self.budget.choose(scores, starts, cost, **{**rules, "sensitivity": max(WEIGHTS)})
-
-
-class WeighedForNothing(Synthesis):
-    """Tables that are wanted count more, but one row is said to change all scores as before."""
-
-    def _release(self, table: Table, budget: Budget) -> Release:
-        return super()._release(table, PlainSensitivity(budget))  # type: ignore[arg-type]
-
-
-def exact_steps() -> AbstractContextManager[Any]:
-    """Steps of wide axes follow from counts without noise."""
-
-    def find(axis: Axis, positions: Any, weights: Any, budget: Budget, price: int, **more: Any) -> NDArray[np.int64]:
-        return find_steps(axis, positions, weights, Noiseless(budget), price, **more)  # type: ignore[arg-type]
-
-    return patch("sfumato.methods.models.synthesis.find_steps", find)
 
 
 class PublicTotal(QuadTree):
@@ -304,37 +181,6 @@ class Quieter(AuditedBudget):
 
     def _share(self, price: int | np.integer) -> Fraction:
         return super()._share(price) * Fraction(10, 7)
-
-
-class Forgetful(AuditedBudget):
-    """Counts are not charged, so that there is more left for the next ones."""
-
-    def counts(self, exact: NDArray[np.integer], cost: Ticks, *, squared: int = 1) -> NDArray[np.int64]:
-        spent = self._spent
-        noisy = super().counts(exact, cost, squared=squared)
-        self._spent = spent
-        return noisy
-
-
-class Unpaying(AuditedBudget):
-    """Every count gets the noise of the whole budget."""
-
-    def counts(self, exact: NDArray[np.integer], cost: Ticks, *, squared: int = 1) -> NDArray[np.int64]:
-        spent, self._spent = self._spent, np.zeros_like(self._spent)
-        noisy = super().counts(exact, WHOLE, squared=squared)
-        self._spent = spent
-        return noisy
-
-
-class UnpaidSteps(AuditedBudget):
-    """What many intervals hold is not charged, so that it is left for what follows."""
-
-    def counts(self, exact: NDArray[np.integer], cost: Ticks) -> NDArray[np.int64]:
-        spent = self._spent
-        noisy = super().counts(exact, cost)
-        if np.asarray(exact).shape[1] == MAX_STEPS:
-            self._spent = spent
-        return noisy
 
 
 def stopping_early() -> AbstractContextManager[Any]:
@@ -399,41 +245,7 @@ TWINS = (
         Case(PrivTree(epsilon=1.0), Pair(LINE, (), (7, 1))),
         replaced=full_price_decisions,
     ),
-    Twin(
-        "PrivBayes scores taken for monotone",
-        Case(
-            WronglyMonotone(epsilon=1.0, theta=0.01), Pair(schema_of(x=2, y=2), ((0, 0, 0), (1, 1, 1)) * 8, (0, 1, 1))
-        ),
-    ),
-    Twin(
-        "tables chosen by exact scores",
-        Case(FreelyChosen(epsilon=30.0), Pair(schema_of(x=2, y=2), ((0, 0, 0), (1, 1, 1)) * 20, (0, 1, 1))),
-    ),
-    Twin(
-        "wanted tables weighed with the sensitivity of others",
-        Case(
-            WeighedForNothing(epsilon=30.0, predict="x"),
-            Pair(schema_of(x=2, y=2), ((0, 0, 0), (1, 1, 1)) * 20, (0, 1, 1)),
-        ),
-    ),
-    Twin(
-        "steps chosen by exact counts",
-        Case(Synthesis(epsilon=30.0), Pair(schema_of(x=5_000), ((7, 0),) * 40, (2_500, 1))),
-        replaced=exact_steps,
-    ),
-    Twin(
-        "steps not paid for",
-        Case(Synthesis(epsilon=30.0), Pair(schema_of(x=5_000), ((7, 0),) * 40, (7, 1))),
-        UnpaidSteps,
-    ),
-    Twin(
-        "tables not paid for under ρ",
-        Case(Synthesis(epsilon=30.0, delta=1e-3), Pair(schema_of(x=2, y=2), ((0, 0, 0), (1, 1, 1)) * 20, (0, 1, 1))),
-        Forgetful,
-    ),
-    Twin("an interaction that is not paid for", Case(FreeTotal(epsilon=1.0, delta=1e-3), APART)),
-    Twin("interactions taken for shorter than they are", Case(HalfTheNoise(epsilon=1.0, delta=1e-3), APART)),
-    Twin("tables that are not paid for", Case(Tables(epsilon=1.0, ways=1), APART), Unpaying),
+    *TWINS_OF_MODELS,
     Twin("height from the exact number of rows", Case(UnpaidSize(epsilon=1.0), Pair(LINE, ((3, 0),) * 79, (4, 1)))),
     Twin("margins without noise", Case(ExactMargins(epsilon=1.0, height=1), APART)),
     Twin("counts scaled to the exact total", Case(PublicTotal(epsilon=1.0, height=2), APART)),

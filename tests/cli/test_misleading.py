@@ -187,7 +187,7 @@ def test_five_copies_of_one_row_cannot_be_seen_and_that_is_said(run: Run, publis
 
 
 def test_noisy_counts_under_a_claim_about_classes(run: Run, publish: Run, people: Path) -> None:
-    publish("r", *NOISE)
+    publish("r", *NOISE, "--spread", "even")
     claim = {"claim": "syntactic", "requirements": [{"requirement": "k-anonymity", "k": 1}], "buckets": False}
 
     def forge(spec: dict[str, Any]) -> None:

@@ -17,9 +17,10 @@ from audit.empirical import at_least, at_most, concentrated_epsilon, lower_bound
 from audit.enumeration import largest_selection_ratio, shapes, winning
 from audit.exact import differences, examine, examine_pair, recorded
 from audit.laws import Counts, Decisions, GaussianCounts, Selection, SparseCounts, log_below, log_winning
+from audit.meddling import Twin
 from audit.neighbours import Pair, schema_of, table_of
 from audit.transcript import AuditedBudget
-from audit.twins import TWINS, Quieter, Twin
+from audit.twins import TWINS, Quieter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest

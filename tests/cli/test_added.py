@@ -104,7 +104,7 @@ def test_a_private_method_is_charged_and_explained(
     monkeypatch.setenv("SFUMATO_LEDGER", "own.sqlite")
     shown = words(run("publish", "--help").out)
     assert "--floor <int> overall: no count is below this." in shown
-    assert "overall The overall histogram with noise. Takes --epsilon, --floor." in shown
+    assert "overall The overall histogram with noise. Takes --delta, --epsilon, --floor, --rho." in shown
     told = publish("r", "--method", "overall", "--epsilon", "0.5", "--floor", "3", "--json")
     assert told.code == 0, told
     assert (told.json["label"], told.json["charge"]["epsilon"]) == ("overall ε=0.5 floor=3", 0.5)

@@ -152,7 +152,7 @@ def pair_error(rows: Any, columns: Columns, pairs: Any) -> float:
 
 
 def test_what_is_asked_for_comes_out_closer() -> None:
-    """Means of ten runs: tables with the predicted column, or of columns that a query joins, against no wishes."""
+    """Means of six runs: tables with the predicted column, or of columns that a query joins, against no wishes."""
     columns = tied(3_000)
     everything = list(itertools.combinations(range(10), 2))
     wishes: list[tuple[dict[str, Any], Any]] = [
@@ -163,6 +163,6 @@ def test_what_is_asked_for_comes_out_closer() -> None:
         errors = []
         for kind in (asked, {}):
             method = Synthesis(epsilon=1, delta=1e-6, **kind)
-            runs = (method._sample(columns, Budget(method.total, SimulatedSource(seed))).rows for seed in range(10))
+            runs = (method._sample(columns, Budget(method.total, SimulatedSource(seed))).rows for seed in range(6))
             errors.append(np.mean([pair_error(rows, columns, pairs) for rows in runs]))
         assert errors[0] < 0.95 * errors[1], (asked, errors)

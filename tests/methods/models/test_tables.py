@@ -56,9 +56,9 @@ def tables_in(release: Release) -> Assembled:
 @pytest.mark.parametrize("ways", [1, 2, 3])
 @pytest.mark.parametrize("kind", [*KINDS, {"delta": 1e-6, "best": "all"}], ids=["pure", "approximate", "all sizes"])
 def test_every_cell_has_the_variance_that_is_told(kind: dict[str, Any], ways: int) -> None:
-    """Mean squared errors of 1,500 releases. One is off by √(2/1500) of itself, or √(5/1500) of Laplace noise; so much
+    """Mean squared errors of 700 releases. One is off by √(2/700) of itself, or √(5/700) of Laplace noise; so much
     times the quantile of `FALSE_FAILURE` shared among cells is allowed. Noise of half the variance is refused."""
-    table, draws = people(3, 2, 4, rows=40), 1_500
+    table, draws = people(3, 2, 4, rows=40), 700
     method = Tables(epsilon=2, ways=ways, **kind)
     exact = tables_in(Tables(epsilon=1e6, ways=ways).publish(table, SimulatedSource(1)))
     found = [tables_in(method.publish(table, SimulatedSource(seed))) for seed in range(draws)]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sfumato.cli.budget import CAP_EXAMPLE, EXPORT_EXAMPLE
+from sfumato.errors import BudgetError
 from sfumato.methods import Synthesis
 from sfumato.privacy.ledger import Ledger
 
@@ -230,3 +231,18 @@ def test_all_three_ways_of_counting_are_shown(run: Run, ledger: Ledger) -> None:
     assert run("budget", "cap", "region", "--rho", "0.1", "--epsilon", "1").err == (
         "sfumato: a cap is one of epsilon and delta, or of rho; give one of both\n"
     )
+
+
+def test_a_delta_beyond_all_that_is_told_apart_is_shown(run: Run, ledger: Ledger) -> None:
+    assert run("budget", "cap", "people", "--epsilon", "3", "--delta", "0.5").code == 0
+    told = run("budget")
+    assert (told.code, told.err) == (0, "")
+    assert "people | ε = 0.3 | ε = 0 at δ = 0.5 | 0.025" in lines(told.out)[1]
+
+
+def test_what_has_no_rho_is_told_under_a_cap_of_rho(run: Run, ledger: Ledger) -> None:
+    ledger.reserve(data_set="region", release="old", epsilon=1, delta=1e-6, method="m", folder="r")
+    told = run("budget", "cap", "region", "--rho", "5").out
+    assert "some of it without a ρ, so that nothing more can be spent under the cap of ρ = 5." in told
+    with pytest.raises(BudgetError, match="some of what was spent without a ρ does not count under the cap of ρ = 5"):
+        ledger.reserve(data_set="region", release="new", epsilon=0.1, method="m", folder="r")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -17,7 +17,7 @@ from sfumato.measures.workloads import HalfDomainCounts
 from sfumato.mechanisms.noise import SimulatedSource
 from sfumato.methods import METHODS, DPMethod, make_method
 from sfumato.methods.models import binning, marginals
-from sfumato.privacy.claims import ApproximateDP, PureDP, parse_claim
+from sfumato.privacy.claims import ApproximateDP, Choice, PureDP, parse_claim
 from sfumato.privacy.ledger import Ledger
 from sfumato.privacy.loss import Approximate, Concentrated, Pure
 from sfumato.publish.agreement import contradicts_parameters
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 KINDS = [kind for kind in METHODS.values() if issubclass(kind, DPMethod)]
 QUICK = [kind for kind in KINDS if kind.name != "mst"]
 NEEDED = {"diffmulti": {"h": 20}, "diffgen": {"h": 4}}
-SCHEMA = {
+SCHEMA: dict[str, Any] = {
     "name": "people of a test",
     "columns": {
         "age": {"role": "quasi", "kind": "numeric", "min": 0, "max": 99},
@@ -89,8 +89,8 @@ def test_rho_tells_the_epsilon_that_it_implies() -> None:
     [
         ({}, "quad-tree needs epsilon, such as 1, or rho"),
         ({"epsilon": 1, "rho": 0.1}, "epsilon is 1, but rho 0.1 and delta 1e-09 mean 2.71548; give rho or epsilon"),
-        ({"rho": -1}, "rho is -1; expected a number from 1e-12 to 1,000,000"),
-        ({"rho": "x"}, "rho is 'x'; expected a number from 1e-12 to 1,000,000"),
+        ({"rho": -1}, "rho is -1; expected a number from 1e-12 to 500,000"),
+        ({"rho": "x"}, "rho is 'x'; expected a number from 1e-12 to 500,000"),
         ({"rho": 1e-40}, "rho is 1e-40; expected a number from 1e-12"),
         ({"rho": 0.1, "delta": 2}, "delta is 2; expected a number above 0 and below 1"),
         ({"epsilon": 1, "delta": 0}, "delta is 0; expected a number above 0 and below 1"),
@@ -157,3 +157,21 @@ def test_every_size_of_rho_gives_a_release_of_anybody(
             SCHEMA,
         )
         assert made(kind, rho=rho).publish(some).claim.promises
+
+
+def test_a_budget_that_is_nothing_but_noise_for_a_row_is_refused() -> None:
+    columns = {**SCHEMA["columns"], "patient": {"role": "identifier"}}
+    visits = sf.read(
+        pl.DataFrame({"age": [5], "sex": ["F"], "ill": ["no"], "patient": ["a"]}),
+        {"name": "visits", "rows_per_person": 100_000, "columns": columns},
+    )
+    for method in (sf.PrivTree(epsilon=1e-12), sf.DiffMulti(epsilon=1e-12, delta=1e-300, h=5)):
+        with pytest.raises(ParameterError, match="one of 100,000 rows of a person has too little"):
+            method.publish(visits)
+
+
+def test_after_a_pilot_epsilon_does_not_follow_from_rho() -> None:
+    claim = sf.QuadTree(rho=0.1).claim.chosen(Choice(epsilon=0.15, pilot="x"))
+    assert "zCDP" not in str(claim)
+    assert claim.concentrated is None
+    assert claim.epsilon == pytest.approx(sf.QuadTree(rho=0.1).epsilon + 0.15)

@@ -15,7 +15,7 @@ from sfumato.methods import Synthesis
 from sfumato.privacy import composition
 from sfumato.privacy.composition import Spend, added_rho, least_epsilon, pure_divergence
 from sfumato.privacy.ledger import Ledger
-from sfumato.privacy.loss import Approximate, Concentrated
+from sfumato.privacy.loss import Approximate, Concentrated, spell_up
 
 SMALL = Fraction(1, 10**6)
 
@@ -144,9 +144,11 @@ def test_a_cap_with_a_delta_bears_more_gaussian_releases_than_their_sum(ledger: 
     for number in range(20):
         reserve(ledger, str(number), Synthesis(epsilon=0.5, delta=1e-9))
     account = ledger.account("people")
+    assert isinstance(account.cap, Approximate)
     assert account.spent.epsilon == 10
     assert 2 < account.together.epsilon < 2.2
-    with pytest.raises(BudgetError, match=r"ε = 0\.5 is asked for, but 0\.01\d* is left of the cap of 2\.2"):
+    assert account.left == Approximate(account.cap.epsilon - account.together.epsilon, Fraction(0))
+    with pytest.raises(BudgetError, match=r"comes to more than the cap of ε = 2\.2, δ = 2e-08 with what was spent"):
         reserve(ledger, "more", Synthesis(epsilon=0.5, delta=1e-9))
 
 
@@ -162,3 +164,21 @@ def test_a_cap_of_rho_adds_up_rho(ledger: Ledger) -> None:
     reserve(ledger, "rest", Synthesis(rho=0.075))
     with pytest.raises(ParameterError, match="give one of both"):
         ledger.cap("people", 1, rho=1)
+
+
+def test_what_is_replaced_is_added_as_it_is(ledger: Ledger) -> None:
+    """Forty at ε = 0.1 that hide sensitive values count 2 in all, whatever δ the cap has; ρ counts them too."""
+    for number in range(40):
+        ledger.reserve(
+            data_set="people", release=str(number), epsilon=0.1, neighbours="replace-sensitive", hides="ill", method="m"
+        )
+    ledger.cap("people", 3, 1e-3)
+    account = ledger.account("people")
+    assert account.together.epsilon == account.spent.epsilon == 2
+    assert account.rho == Concentrated(40 * Fraction(1, 20) ** 2 / 2)
+
+
+def test_a_loss_that_comes_to_nothing_is_told() -> None:
+    """Where δ is larger than all that is told apart, ε is 0."""
+    assert least_epsilon([pure(0.01)], Fraction(1, 100)) == 0
+    assert spell_up(Fraction(0)) == 0

@@ -13,15 +13,13 @@ from sfumato.cli.options import Json, LedgerFile, output_option, refuse_existing
 from sfumato.cli.show import note, print_columns, print_json, say, to_json
 from sfumato.errors import ParameterError
 from sfumato.files import place
-from sfumato.privacy.account import Account, Cap, Entry, format_loss, format_number
+from sfumato.privacy.account import SHOWN, Account, Cap, Entry, format_loss, format_number
 from sfumato.privacy.ledger import Ledger
 from sfumato.privacy.loss import Concentrated, spell_up
 from sfumato.privacy.odds import guess_in_words, replacing
 from sfumato.release import Release
 
 EXAMPLE = "sfumato budget"
-SHOWN = 4
-"""Digits of a loss that was computed."""
 CAP_EXAMPLE = "sfumato budget cap people --epsilon 3"
 EXPORT_EXAMPLE = "sfumato budget export -o spent.csv"
 
@@ -159,6 +157,9 @@ def _standing(account: Account) -> str:
     spent = f"{account.data_set}: {format_loss(account.spent)} spent in all{_counted(account)}"
     if account.cap is None or account.left is None:
         return f"{spent}, without a cap."
+    if isinstance(account.cap, Concentrated) and account.rho is None:
+        cap = format_loss(account.cap)
+        return f"{spent}, some of it without a ρ, so that nothing more can be spent under the cap of {cap}."
     if not account.bears():
         return f"{spent}, more than the cap of {format_loss(account.cap)}; nothing more can be spent."
     return f"{spent}, {format_loss(account.left)} left of the cap of {format_loss(account.cap)}."

@@ -30,6 +30,8 @@ TOLD_DELTA = 1e-9
 """The δ at which the ε of a ρ is told, unless another is asked for."""
 MIN_EPSILON = 1e-12
 """Below this there is nothing but noise, more of it than numbers can hold."""
+MIN_NOISE_EPSILON = 1e-15
+"""The same for one row, by the Laplace noise that is as large as any budget's."""
 CLOSED = (
     "in a file of text, a cell that begins with a quotation mark ends with one, and those inside it are doubled, as "
     "programs that write CSV see to"
@@ -231,7 +233,7 @@ class DPMethod(PrivateMethod):
         default=None,
         help="what the release may cost in concentrated differential privacy (zCDP), in place of epsilon",
         minimum=MIN_EPSILON,
-        maximum=MAX_AMOUNT,
+        maximum=MAX_AMOUNT // 2,
         label=" ρ={:g}",
     )
 
@@ -260,6 +262,16 @@ class DPMethod(PrivateMethod):
         if self.rho is not None:
             del found["epsilon"]
         return found
+
+    def refuse(self, table: Table) -> None:
+        super().refuse(table)
+        most = table.schema.rows_per_person
+        noise_alone = Budget(self.total.per_row(most), SystemSource()).as_epsilon
+        if noise_alone < MIN_NOISE_EPSILON:
+            raise ParameterError(
+                f"epsilon is {self.epsilon:g}, of which one of {most:,} rows of a person has too little; that is "
+                "nothing but noise, and more than numbers hold"
+            )
 
     def _publish(self, table: Table, source: Source) -> Release:
         per_row = self.total.per_row(table.schema.rows_per_person)  # proof: share

@@ -6,8 +6,10 @@ from typing import Literal
 
 from sfumato.errors import BudgetError
 from sfumato.privacy.composition import Spend, added, added_rho, least_epsilon
-from sfumato.privacy.loss import Approximate, Concentrated
+from sfumato.privacy.loss import Approximate, Concentrated, spell_up
 
+SHOWN = 4
+"""Digits of a loss that was computed."""
 BY_ROW = "a row"
 """What stands for the column that says who is a person where there is none."""
 Cap = Approximate | Concentrated
@@ -98,10 +100,14 @@ class Account:
 
     @property
     def left(self) -> Cap | None:
-        """What can still be spent under the cap by adding to what there is; `None` without a cap."""
+        """What can still be spent under the cap by adding to what there is; `None` without a cap.
+
+        Where Rényi divergences count, the δ of the cap is part of what they come to, and none is left for others.
+        """
         if isinstance(self.cap, Approximate):
-            epsilon, delta = self.cap.epsilon - self.together.epsilon, self.cap.delta - self.spent.delta
-            return Approximate(max(epsilon, Fraction(0)), max(delta, Fraction(0)))
+            counted_as_sums = self.together.epsilon == self.spent.epsilon
+            delta = self.cap.delta - self.spent.delta if counted_as_sums else Fraction(0)
+            return Approximate(max(self.cap.epsilon - self.together.epsilon, Fraction(0)), max(delta, Fraction(0)))
         if self.cap is None:
             return None
         spent = self.cap if self.rho is None else self.rho
@@ -120,10 +126,15 @@ class Account:
 
 
 def weigh(cost: Approximate, concentrated: Concentrated | None, neighbours: str) -> Spend:
-    """What a cost counts for in an account: ε of replacing is half as much of adding and removing, ρ a quarter."""
+    """What a cost counts for in an account: ε of replacing is half as much of adding and removing, ρ a quarter.
+
+    Sums of ε and δ, and of ρ, hold for both together, as exchanging a row is two steps of adding and removing. Orders
+    of Rényi divergences are not the same for one step and for two, so what is replaced stands apart.
+    """
     if neighbours == "add-remove":
         return Spend(cost, concentrated)
-    return Spend(Approximate(cost.epsilon / 2, cost.delta), concentrated and Concentrated(concentrated.rho / 4))
+    quarter = concentrated and Concentrated(concentrated.rho / 4)
+    return Spend(Approximate(cost.epsilon / 2, cost.delta), quarter, apart=True)
 
 
 def refuse_other_people(account: Account, hides: str, person: str) -> None:
@@ -151,13 +162,19 @@ def refuse_beyond_cap(account: Account, asked: Spend) -> None:
         return
     if isinstance(cap, Concentrated):
         if asked.rho is None or account.rho is None:
+            what = format_loss(cost) if asked.rho is None else "some of what was spent"
             raise BudgetError(
-                f"{account.data_set}: {format_loss(cost)} without a ρ does not count under the cap of "
-                f"{format_loss(cap)}; set a cap of epsilon and delta in its place"
+                f"{account.data_set}: {what} without a ρ does not count under the cap of {format_loss(cap)}; set a cap "
+                "of epsilon and delta in its place"
             )
         letter, wanted, used, most = "ρ", asked.rho.rho, account.rho.rho, cap.rho
+    elif account.together.epsilon < spent.epsilon:
+        raise BudgetError(
+            f"{account.data_set}: {format_loss(cost)} is asked for, which comes to more than the cap of "
+            f"{format_loss(cap)} with what was spent, ε = {spell_up(account.together.epsilon, SHOWN):g} together"
+        )
     elif spent.epsilon + cost.epsilon > cap.epsilon:
-        letter, wanted, used, most = "ε", cost.epsilon, account.together.epsilon, cap.epsilon
+        letter, wanted, used, most = "ε", cost.epsilon, spent.epsilon, cap.epsilon
     else:
         letter, wanted, used, most = "δ", cost.delta, spent.delta, cap.delta
     left = max(most - used, Fraction(0))

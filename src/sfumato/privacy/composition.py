@@ -25,10 +25,14 @@ NEAR_ONE = 1e-3
 
 @dataclass(frozen=True)
 class Spend:
-    """What one release counts for: ε and δ, and ρ where they follow from it."""
+    """What one release counts for: ε and δ, and ρ where they follow from it.
+
+    One that stands `apart` hides something else than the others, and is added to them as it is.
+    """
 
     cost: Approximate
     concentrated: Concentrated | None = None
+    apart: bool = False
 
     @property
     def rho(self) -> Concentrated | None:
@@ -59,8 +63,8 @@ def least_epsilon(spends: Sequence[Spend], delta: Fraction) -> Fraction | None:
     """
     plain = added(spends)
     enough = plain.delta <= delta
-    others = added(spend for spend in spends if spend.rho is None)
-    together = [spend for spend in spends if spend.rho is not None]
+    others = added(spend for spend in spends if spend.rho is None or spend.apart)
+    together = [spend for spend in spends if spend.rho is not None and not spend.apart]
     if together and others.delta < delta:
         log = -math.log(delta - others.delta)
         best = least_over_orders(lambda beyond: divergence(together, beyond) + slack(beyond, log))

@@ -54,6 +54,8 @@ def spell(amount: Fraction) -> float:
 
 def spell_up(amount: Fraction, digits: int = 9) -> float:
     """The next larger number of so many digits, which is the same where sums were rounded otherwise."""
+    if not amount:
+        return 0.0
     unit = Fraction(10) ** (math.floor(math.log10(amount)) + 1 - digits)
     return float(math.ceil(amount / unit) * unit)
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self, get_args
 
 from sfumato.errors import ReleaseError
 from sfumato.privacy.claims.base import Choice, Claim, Neighbours, Noise, parse_amount, parse_assumptions
-from sfumato.privacy.loss import Approximate, Concentrated, exact, spell, spell_up
+from sfumato.privacy.loss import Approximate, Concentrated, exact, spell
 from sfumato.privacy.odds import beliefs_in_words, guess_in_words, replacing, spell_factor
 
 CHANGES: dict[Neighbours, str] = {
@@ -237,11 +237,8 @@ class ApproximateDP(Differential):
         return None if self.rho is None else Concentrated(exact(self.rho, "rho"))
 
     def chosen(self, choice: Choice) -> Self:
-        """A choice under pure ε costs ε²/2 of ρ."""
-        claim = super().chosen(choice)
-        if self.concentrated is None:
-            return claim
-        return replace(claim, rho=spell_up(self.concentrated.rho + exact(choice.epsilon) ** 2 / 2))
+        """With the ε of a choice, ε and δ no longer follow from ρ alone."""
+        return replace(super().chosen(choice), rho=None)
 
     def _spec(self) -> dict[str, Any]:
         return {**super()._spec(), **({} if self.rho is None else {"rho": self.rho})}

@@ -8,12 +8,14 @@ PEERS_READY := $(PEERS)/.ready
 PRIVATE_PEERS := .venv-peers-dp
 PRIVATE_PEERS_READY := $(PRIVATE_PEERS)/.ready
 
-.PHONY: demo test quick lint types unit audit kills bench docs reproduction lock clean
+.PHONY: demo test quick lint types compiled unit audit kills bench docs reproduction lock clean
 
 demo: $(READY)
 	$(BIN)/sfumato demo -o sfumato-demo
 
-test: lint types unit
+test: $(READY)
+	$(MAKE) -j2 lint types compiled
+	$(MAKE) unit
 
 # Under a minute on two cores: for every change while working on it.
 quick: lint
@@ -25,6 +27,10 @@ lint: $(READY)
 
 types: $(READY)
 	$(BIN)/mypy
+
+# The inner loops, once and beside the type checker; otherwise every process of the tests would compile them.
+compiled: $(READY)
+	folder=$$(mktemp -d) && $(BIN)/sfumato demo -o $$folder/demo >$$folder/told && rm -r $$folder
 
 unit: $(READY)
 	$(BIN)/python -m pytest

@@ -95,7 +95,7 @@ def test_a_selection_pays_for_the_greatest_weight() -> None:
             return super().choose(*scores, sensitivity=sensitivity, **more)
 
     columns = tied(4_000, 4)
-    for method, expected in ((Synthesis(epsilon=3), 3), (Synthesis(epsilon=3, predict="c1"), 18)):
+    for method, expected in ((Synthesis(epsilon=3), 4), (Synthesis(epsilon=3, predict="c1"), 24)):
         budget = Noting(method.total, SimulatedSource(1))
         method._sample(columns, budget)
         assert budget.told == {expected}

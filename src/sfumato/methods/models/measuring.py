@@ -30,8 +30,8 @@ MAX_CELLS = 2**17
 """Of all cliques of the model together."""
 STEPS = 40
 """Of the fit, in a round."""
-WEIGHTS = (2, 3)
-"""What an error counts in a table, and in one that has the sensitive column."""
+WEIGHTS = (3, 4)
+"""What an error counts in a table, and in one whose pair has the sensitive column."""
 PENALTY = 0.6
 """How much of a table's noise counts against it: a fit takes the rest of it off again, for counts are not negative."""
 MEAN_SIZE = math.sqrt(2 / math.pi)
@@ -142,7 +142,8 @@ class Measuring:
         wanted, times = self._wishes(base)
         deviation = np.sqrt(self.budget.variance(price * times))
         noise = np.ceil(np.minimum(PENALTY * MEAN_SIZE * deviation * offers.cells, MAX_NOISE)).astype(np.int64)
-        return np.asarray(wanted * (offers.wrong(self._counts(base), expected) - noise))
+        weight = WEIGHTS[len(self.attributes) - 1 in base] * wanted
+        return np.asarray(weight * (offers.wrong(self._counts(base), expected) - noise))
 
     def _wishes(self, base: Attributes) -> list[NDArray[np.int64]]:
         """The weight of each table, and how many times the price of others it is measured for."""
@@ -151,13 +152,9 @@ class Measuring:
             tables = [(*base, *beside) for beside in offers.besides]
             self._wanted[base] = [
                 np.tile([rule(table) for table in tables], len(offers) // len(tables))
-                for rule in (self._weight, self.weighing.times)
+                for rule in (self.weighing.weight, self.weighing.times)
             ]
         return self._wanted[base]
-
-    def _weight(self, table: Attributes) -> int:
-        """What an error counts in a table."""
-        return WEIGHTS[len(self.attributes) - 1 in table] * self.weighing.weight(table)
 
     def _measure(self, offer: Offer, price: int) -> Measurement:
         """The noisy counts of a table."""

@@ -210,9 +210,9 @@ def pairs_off(table: Table, release: Release) -> float:
     return float(np.mean(errors))
 
 
-@pytest.mark.parametrize("budget", [{"epsilon": 0.5}, {"epsilon": 2, "delta": 1e-9}], ids=["pure", "approximate"])
+@pytest.mark.parametrize("budget", [{"epsilon": 0.5}, {"epsilon": 0.5, "delta": 1e-9}], ids=["pure", "approximate"])
 def test_tables_are_no_worse_for_it(budget: dict[str, Any]) -> None:
-    """Where what is declared is true of the rows: means of eight runs each."""
+    """Where what is declared is true of the rows: means of fourteen runs each, which chance moves by about 3%."""
     texts = ("x < 6 and y = a", "z > 100 and secret = v1", "x is missing and secret = v0")
     schema = replace(PLANE, impossible=texts)
     rows = np.array(some_rows(4, 12_000))
@@ -220,6 +220,6 @@ def test_tables_are_no_worse_for_it(budget: dict[str, Any]) -> None:
     errors = {}
     for known in (schema, PLANE):
         table = table_of(known, [tuple(row) for row in rows.tolist()])
-        runs = (Synthesis(**budget).publish(table, SimulatedSource(seed)) for seed in range(8))
+        runs = (Synthesis(**budget).publish(table, SimulatedSource(seed)) for seed in range(14))
         errors[known.impossible] = np.mean([pairs_off(table, release) for release in runs])
     assert errors[texts] < errors[()]

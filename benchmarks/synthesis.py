@@ -2,12 +2,14 @@
 
 Every program sees the same seven tenths of the rows, axes in at most 64 even steps. Shares of one, two and three
 columns are compared with those rows, as are counts of random ranges and subsets; a linear SVM and a tree are trained on
-synthetic rows and asked about the others. All run five times at three ε, which takes peers hours: what they made is
-kept in `.peers-made`, and `PEER_RUNS=1 make bench ONLY=synthesis` is content with fewer runs of theirs.
+synthetic rows and asked about the others. All run five times at three ε, which takes peers more than a day: how each
+of their runs came out stands in `peers/made.json`, from which a comparison that was cut short goes on. Without that
+file all are run anew, and `PEER_RUNS=1 make bench ONLY=synthesis` is content with fewer of them.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
@@ -44,7 +46,7 @@ PEERS = Path(__file__).parent / "peers"
 DELTA = 1e-9
 EPSILONS = (1.0, 0.1, 10.0)
 SEEDS = 5
-KEPT = Path(".peers-made")
+MADE = PEERS / "made.json"
 STEPS = 64
 MAX_SETS = 150
 QUERIES = 1_000
@@ -86,19 +88,37 @@ class Rows:
         return Rows(parts[0], self.sizes), Rows(parts[1], self.sizes)
 
 
+def _pinned(package: str, file: str) -> str:
+    """The version of a package that its environment has."""
+    lines = (PEERS / file).read_text().splitlines()
+    return next(line.partition("==")[2] for line in lines if line.startswith(package))
+
+
 @dataclass(frozen=True)
 class Peer:
     """A program that is compared with, and the budgets that it takes: (ε, δ), or pure ε as well."""
 
     title: str
+    version: str
     script: str
     kind: str
     pure: bool = False
     charged_in_rho: bool = False
 
 
-DPMM = (Peer("dpmm's AIM", "dpmm_synthesis.py", "aim"), Peer("dpmm's MST", "dpmm_synthesis.py", "mst"))
-OPENDP = (Peer("OpenDP's AIM", "opendp_synthesis.py", "aim", pure=True, charged_in_rho=True),)
+DPMM = tuple(
+    Peer(f"dpmm's {kind}", _pinned("dpmm", "private.txt"), "dpmm_synthesis.py", kind.lower()) for kind in ("AIM", "MST")
+)
+OPENDP = (
+    Peer(
+        "OpenDP's AIM",
+        _pinned("opendp", "requirements.txt"),
+        "opendp_synthesis.py",
+        "aim",
+        pure=True,
+        charged_in_rho=True,
+    ),
+)
 
 
 def synthesis(peers: str) -> Iterator[Result]:
@@ -123,8 +143,7 @@ def _compare(python: str, peers: tuple[Peer, ...]) -> Iterator[Result]:
                 theirs = []
                 for peer in peers:
                     if delta or peer.pure:
-                        made = _kept(python, peer, epsilon, delta, name, seen)
-                        theirs.append([(figures(rows, seen, others), seconds) for rows, seconds in made])
+                        theirs.append(_runs_of(python, peer, epsilon, delta, name, seen, others))
                         yield Result(f"{name}, {peer.title}, {_budget(epsilon, delta)}", "", _told(theirs[-1]), True)
                 if theirs and epsilon == 1:
                     result, wins = _beside(name, delta, ours, theirs)
@@ -227,34 +246,39 @@ def _ours(seen: Rows, epsilon: float, delta: float | None) -> Iterator[tuple[Row
         yield Rows(made, seen.sizes), time.process_time() - started
 
 
-def _kept(
-    python: str, peer: Peer, epsilon: float, delta: float | None, table: str, seen: Rows
-) -> Iterator[tuple[Rows, float]]:
-    """The same of a peer; what it made is kept, so that a comparison of many hours goes on where it was cut short."""
+def _runs_of(
+    python: str, peer: Peer, epsilon: float, delta: float | None, table: str, seen: Rows, others: Rows
+) -> list[Run]:
+    """The same of a peer; a run that came out before, with these rows and this version, is not made again."""
     amount = float(_rho(epsilon)) if peer.charged_in_rho and delta else epsilon
-    KEPT.mkdir(exist_ok=True)
+    codes = hashlib.sha256(np.ascontiguousarray(seen.codes).tobytes()).hexdigest()[:12]
+    found: list[Run] = []
     for run in range(int(os.environ.get("PEER_RUNS", SEEDS))):
-        name = f"{table}, {peer.title}, {_budget(epsilon, delta)}, {run}".replace("'", "").replace(", ", "-")
-        rows, took = (KEPT / f"{name.replace(' ', '-').lower()}{suffix}" for suffix in (".csv", ".seconds"))
-        if not took.exists():
-            took.write_text(_run_peer(python, peer, amount, delta or 0.0, seen, rows))
-        yield Rows(pl.read_csv(rows).to_numpy().astype(np.int64), seen.sizes), float(took.read_text())
+        name = f"{peer.title} {peer.version}, {table}, {codes}, {_budget(epsilon, delta)}, run {run}"
+        made = json.loads(MADE.read_text()) if MADE.exists() else {}
+        if name not in made:
+            rows, seconds = _run_peer(python, peer, amount, delta or 0.0, seen)
+            made[name] = [*(round(figure, 6) for figure in figures(rows, seen, others)), round(seconds, 1)]
+            MADE.write_text(json.dumps(dict(sorted(made.items())), indent=1, ensure_ascii=False) + "\n")
+        *compared, seconds = made[name]
+        found.append((compared, seconds))
+    return found
 
 
 def _rho(epsilon: float) -> Fraction:
     return Approximate(exact(epsilon), exact(DELTA, "delta")).concentrated().rho
 
 
-def _run_peer(python: str, peer: Peer, amount: float, delta: float, seen: Rows, out: Path) -> str:
-    """The processor seconds that it says it took; its rows are in `out`."""
+def _run_peer(python: str, peer: Peer, amount: float, delta: float, seen: Rows) -> tuple[Rows, float]:
+    """Rows that it makes, and the processor seconds that it says it took."""
     names = [str(number) for number in range(len(seen.sizes))]
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "codes.csv"
+        path, out = Path(folder) / "codes.csv", Path(folder) / "made.csv"
         pl.DataFrame(seen.codes, schema=names).write_csv(path)
         domain = json.dumps(dict(zip(names, seen.sizes, strict=True)))
         script = [str(PEERS / peer.script), peer.kind, str(amount), str(delta), str(path), domain, str(out)]
         told = subprocess.run([python, "-W", "ignore", *script], check=True, capture_output=True, text=True).stdout
-    return told.split()[-1]
+        return Rows(pl.read_csv(out).to_numpy().astype(np.int64), seen.sizes), float(told.split()[-1])
 
 
 def figures(made: Rows, seen: Rows, others: Rows) -> list[float]:

@@ -380,9 +380,10 @@ def test_the_bounds_on_adult_reject_coarser_partitions(adult_training: Table) ->
     }
     spec = adult_training.schema.spec()
     schema = Schema.parse({**spec, "columns": spec["columns"] | alphabetical})
-    assert adult_training.rows is not None
-    codes = adult_training.rows.codes
-    labels = {axis.name: [axis.labels[code] for code in codes[axis.name]] for axis in adult_training.schema.axes}
+    cells = np.column_stack([adult_training.points[adult_training.cell_point], adult_training.cell_value])
+    codes = np.repeat(cells, adult_training.cell_weight, axis=0).T
+    axes = adult_training.schema.axes
+    labels = {axis.name: [axis.labels[code] for code in column] for axis, column in zip(axes, codes, strict=True)}
     reordered = read(pl.DataFrame(labels), schema)
     assert certainty_penalty(reordered, partition(reordered, [KAnonymity(k=10)], "ncp", look_ahead=1)) > MOST_PENALTY
     assert certainty_penalty(adult_training, partition(adult_training, [KAnonymity(k=10)], "median")) > MOST_PENALTY

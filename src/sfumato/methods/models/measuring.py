@@ -26,9 +26,9 @@ LITTLE_NOISE = 1 / 1500
 """Noise in the counts of a table, as a share of the rows, that allows for more rounds than the fewest."""
 DEARER = 2
 """By how much the price of a round grows when the last one told nothing above its noise."""
-MAX_CELLS = 2**17
+MAX_CELLS = 2**18
 """Of all cliques of the model together."""
-STEPS = 40
+STEPS = 20
 """Of the fit, in a round."""
 WEIGHTS = (3, 4)
 """What an error counts in a table, and in one whose pair has the sensitive column."""

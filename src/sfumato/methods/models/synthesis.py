@@ -49,7 +49,7 @@ class Synthesis(SampledRows):
 
     Claim: differential privacy for adding or removing one row, under ε, (ε, δ) or ρ.
     Assumes: the schema is public; nothing else is read off the data unpaid.
-    Cost: O(rounds × (cells × pairs + cliques × steps) + rows × attributes²), with at most 131,072 cells of cliques.
+    Cost: O(rounds × (cells × pairs + cliques × steps) + rows × attributes²), with at most 262,144 cells of cliques.
     Reference: after McKenna et al. (2022) and Xiao et al. (2023); proof in synthesis.proof.md.
 
     >>> release = sf.Synthesis(epsilon=1).publish(table)

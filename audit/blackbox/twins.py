@@ -153,14 +153,14 @@ def _refuse_brackets() -> Iterator[None]:
     """A value with a bracket is refused, whatever the schema says."""
     from sfumato.data import engine
 
-    encode = engine.encode_column
+    encode = engine.encode_values
 
     def refuse(raw: pl.Series, axis: Axis, *more: Any) -> pl.Series:
         if raw.str.contains("[", literal=True).any():
             raise DataError(f"{axis.name}: a value with a bracket")
         return encode(raw, axis, *more)
 
-    with patch.object(engine, "encode_column", refuse):
+    with patch.object(engine, "encode_values", refuse):
         yield
 
 

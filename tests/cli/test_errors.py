@@ -44,7 +44,7 @@ def test_wrong_usage_is_one_line_that_points_to_the_help(run: Run, people: Path,
     ("arguments", "sentence"),
     [
         (("init", "nobody.csv", "--sensitive", "disease"), "nobody.csv: the file does not exist"),
-        (("init", ".", "--sensitive", "disease", "-o", "x.toml"), ".: this is a folder"),
+        (("init", ".", "--sensitive", "disease", "-o", "x.toml"), ".: this is a folder, and people.toml is no .csv"),
         (("init", "people.csv", "--sensitive", "illness", "-o", "x.toml"), "the column 'illness' is missing"),
         (("init", "people.csv", "--sensitive", "disease", "-o", "no/x.toml"), "No such file or directory"),
         (("measure", "people.csv", "nothing", "--schema", "people.toml"), "nothing: the file does not exist"),

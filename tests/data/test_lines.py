@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.data import formats, read
+from sfumato.data import delimited, read
 from sfumato.data.formats import read_table
 from sfumato.data.lines import is_well_formed, split_lines
 from sfumato.errors import DataError
@@ -79,7 +79,7 @@ def test_one_persons_line_is_one_row_more(tmp_path: Path, nasty: str, others: by
 def test_a_twin_without_the_patient_reader_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nasty: str
 ) -> None:
-    monkeypatch.setattr(formats, "is_well_formed", lambda *_: True)
+    monkeypatch.setattr(delimited, "is_well_formed", lambda *_: True)
     with pytest.raises(DataError, match="cannot be read as a table"):
         cells(HEADER + NASTY[nasty] + b"\n" + CROWD, tmp_path)
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.data import read
-from sfumato.data.engine import PolarsEngine
+from sfumato.data.encode import encode_column
 from sfumato.errors import DataError, SchemaError
 from sfumato.methods import METHODS, QuadTree
 from sfumato.methods.base import PrivateMethod
@@ -45,7 +45,8 @@ def codes(column: str, values: list[Any], schema: Schema = TOTAL) -> list[int]:
     frame = pl.DataFrame(
         {**{name: [value] * len(values) for name, value in good.items()}, column: values}, strict=False
     )
-    return PolarsEngine.read(frame, schema).codes[column].to_list()
+    axis = next(axis for axis in schema.axes if axis.name == column)
+    return encode_column(frame[column], axis, schema.missing, "the file").to_list()
 
 
 @pytest.mark.parametrize(

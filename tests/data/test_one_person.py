@@ -21,7 +21,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sfumato.data import formats, read, source, text
+from sfumato.data import read, source, text
+from sfumato.data.delimited import Reading
+from sfumato.data.formats import read_table
 from sfumato.errors import DataError
 
 DAYS = ["2024-01-31", "2024-02-01", "2024-01-31 12:30:00", "2024-02-01 12:30:00.250", "7", "1.5", "Müller", "other"]
@@ -204,9 +206,9 @@ def test_a_line_of_text(tmp_path: Path, rows: list[list[bytes]], own: bytes, fir
 @pytest.mark.parametrize("reading", ["lossy", "lenient"])
 @given(st.sets(st.binary(max_size=4).filter(lambda name: not set(name) & set(b'\n\r",\\')), max_size=5))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
-def test_names_that_differ_stay_different(tmp_path: Path, reading: formats.Reading, names: set[bytes]) -> None:
+def test_names_that_differ_stay_different(tmp_path: Path, reading: Reading, names: set[bytes]) -> None:
     (tmp_path / "names.csv").write_bytes(b"id,age\n" + b"".join(b"x%b,7\n" % name for name in names))
-    frame = formats.read_table(tmp_path / "names.csv", empty=True, reading=reading)
+    frame = read_table(tmp_path / "names.csv", empty=True, reading=reading)
     assert frame["id"].n_unique() == len(names)
     spelled = text.as_text(pl.Series([b"x%b" % name for name in names], dtype=pl.Binary), "here")
     assert Counter(spelled) == Counter(frame["id"].str.strip_chars())

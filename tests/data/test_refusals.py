@@ -158,7 +158,9 @@ def test_text_that_is_not_utf_8_is_not_published_as_it_is(tmp_path: Path) -> Non
 
 
 def test_what_is_not_a_file(tmp_path: Path) -> None:
-    assert refusal(tmp_path) == f"{tmp_path}: this is a folder; expected a file such as .csv, .csv.gz, .parquet or .pq"
+    assert refusal(tmp_path) == (
+        f"{tmp_path}: this is a folder without data; expected files such as .csv, .csv.gz, .parquet or .pq in it"
+    )
     assert refusal(tmp_path / "nowhere.csv") == f"{tmp_path / 'nowhere.csv'}: the file does not exist"
     for source in (3, 2.5, object(), None):
         assert "data frame" in refusal(source) or "cannot read a table" in refusal(source)

@@ -11,9 +11,9 @@ from typer import Option
 from sfumato.cli.budget import charge
 from sfumato.cli.options import File, Json, LedgerFile, Quasi, names, output_option
 from sfumato.cli.parameters import options_for
+from sfumato.cli.reading import read_people
 from sfumato.cli.show import INDENT, explained, heading, note, number, print_json, progress_bar, say
 from sfumato.cli.study import Study
-from sfumato.data import read
 from sfumato.data.propose import propose, to_toml
 from sfumato.errors import ParameterError
 from sfumato.files import place
@@ -79,7 +79,7 @@ def command(
     study, ledger = Study(folder=output), Ledger(ledger_file)
     study.check(ours=study.trials.exists() or study.pilot_trials.exists())
     declared = _schema(file, schema, sensitive, names(quasi), output)
-    table = read(file, declared)
+    table = read_people(file, declared)
     kinds = [find_method(name) for name in dict.fromkeys(method or ())]
     pilot = {"epsilon": epsilon, "share": pilot_share, "new_pilot": new_pilot, "beforehand": beforehand}
     use = {"audience": audience or "public", "predict": predict, "queries": queries}

@@ -6,9 +6,10 @@ from pathlib import Path
 from typer import Argument, Option
 
 from sfumato.cli.options import File, Json, LedgerFile, SchemaFile
+from sfumato.cli.reading import read_people
 from sfumato.cli.show import BETTER, INDENT, explained, heading, number, print_columns, print_json, progress_bar, say
 from sfumato.cli.together import belief_figures, read_release
-from sfumato.data import Table, read
+from sfumato.data import Table
 from sfumato.errors import ParameterError
 from sfumato.measures.attacks.composition import HIGHEST_BELIEF
 from sfumato.measures.looks import LOOK, note_look
@@ -60,7 +61,7 @@ def command(
     With several releases, the privacy of each is shown beside what all of them give away together to somebody who has
     them all.
     """
-    table, names = read(file, schema), tuple(dict.fromkeys(only or ()))
+    table, names = read_people(file, schema), tuple(dict.fromkeys(only or ()))
     note_look(table, LOOK, Ledger(ledger_file))
     if len(releases) > 1:
         if test or clusters:
@@ -71,7 +72,7 @@ def command(
         return
     release = releases[0]
     published, suppressed = read_release(release, table.schema)
-    held_out = [HeldOut(test=read(test, table.schema))] if test else []
+    held_out = [HeldOut(test=read_people(test, table.schema))] if test else []
     clustered = [MatchPoint(clusters=clusters)] if clusters else []
     with progress_bar() as progress:
         found = assess(table, published, (*WORKLOADS, *held_out, *clustered), only=names, progress=progress)

@@ -7,7 +7,9 @@ from typer import Argument, Option
 
 from sfumato.errors import ParameterError
 
-File = Annotated[Path, Argument(metavar="FILE", help="The table: CSV (.gz too) or Parquet.")]
+File = Annotated[
+    Path, Argument(metavar="FILE", help="The table: CSV (.gz too) or Parquet, a folder of such files, or a pattern.")
+]
 ReleaseFolder = Annotated[Path, Argument(metavar="RELEASE", help="A release folder.")]
 SchemaFile = Annotated[Path, Option(metavar="TOML", help="The schema of the table.")]
 Quasi = Annotated[

@@ -140,20 +140,29 @@ def progress_bar() -> Iterator[Callable[[str, int, int], None]]:
     Where standard error is no terminal, a plain line now and then. Where the user asked to stop, the yielded function
     does.
     """
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
     console = screen(notes=True)
-    shown = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    words, numbers = TextColumn("{task.description}", markup=False), MofNCompleteColumn()
+    shown = (words, BarColumn(), numbers, TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
     bar = Progress(*shown, console=console, disable=not console.is_terminal, transient=True)
     task = bar.add_task("starting", total=None)
-    last = time.monotonic()
+    began = last = time.monotonic()
 
     def show(text: str, done: int, total: int) -> None:
         nonlocal last
         bar.update(task, description=text, completed=done, total=total)
         if not console.is_terminal and time.monotonic() - last >= SECONDS_BETWEEN_LINES:
             last = time.monotonic()
-            console.print(f"{text}: {done:,} of {total:,}")
+            left = f", about {(last - began) / done * (total - done):,.0f} s left" if done else ""
+            console.print(f"{text}: {done:,} of {total:,}{left}")
         check()
 
     with interruptible() as check, bar:

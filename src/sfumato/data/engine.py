@@ -3,22 +3,40 @@
 Everything else works on the cells that these return, so a method runs unchanged on every engine.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol, Self
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.data.encode import encode_column
-from sfumato.data.formats import Reading
-from sfumato.data.keys import pack
-from sfumato.data.people import keep_rows_of_people
-from sfumato.data.source import read_frame
+from sfumato.data.delimited import Reading
+from sfumato.data.encode import encode_values, find_unfit, refuse_value
+from sfumato.data.keys import KeyCounts, Keys
+from sfumato.data.people import Repeated, keep_rows_of_people
+from sfumato.data.pieces import Piece, stack
+from sfumato.data.source import Source
 from sfumato.data.text import as_names
 from sfumato.errors import DataError
 from sfumato.schema import Axis, Schema
+
+Progress = Callable[[int, int], None]
+"""Is told how many rows were read, and how many there are as far as is known."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counted:
+    """The distinct rows of codes in rising order, (keys, axes), and how often each occurs."""
+
+    keys: NDArray[np.int32]
+    rows: NDArray[np.int64]
+    first: NDArray[np.int64] | None = None
+    """How many of these rows are the first of their person, where there may be several."""
+    repeated: int = 0
+    """How many people had several rows to begin with, where it is known whose a row is."""
+    unowned: int = 0
+    """How many rows were left out because nothing says whose they are."""
 
 
 class Engine(Protocol):
@@ -29,84 +47,191 @@ class Engine(Protocol):
         """Where the rows come from, for error messages."""
 
     @property
-    def one_each(self) -> "Engine | None":
-        """The first row of each person, where there may be several."""
+    def one_each(self) -> "Engine":
+        """The first row of each person, where it is known whose a row is."""
 
-    @property
-    def repeated(self) -> int:
-        """How many people had several rows to begin with, where it is known whose a row is."""
-
-    @property
-    def unowned(self) -> int:
-        """How many rows were left out because nothing says whose they are."""
-
-    def count_by_key(self, axes: Sequence[Axis]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """The distinct rows of codes in rising order, (keys, axes), and how often each occurs."""
+    def count_by_key(self, axes: Sequence[Axis]) -> Counted:
+        """The distinct rows of codes, and how often each occurs."""
 
     def join_to_class(
         self, axes: Sequence[Axis], keys: NDArray[np.int32], class_of_key: NDArray[np.int64], value: Axis
     ) -> pl.DataFrame:
-        """Every row as the class of its key (`box`), its code on another axis (`value`), and its kept columns.
+        """Every row with one of the keys: its class (`box`), its code on another axis (`value`), and its kept columns.
 
-        `keys` (keys, axes) are distinct and cover all rows. The result is sorted, so that its order tells nothing.
+        `keys` (keys, axes) are distinct. The result is sorted, so that its order tells nothing.
         """
+
+
+class Batch(NamedTuple):
+    """Lines of codes, a column for each axis, and columns to keep as they are; a line can stand for several rows."""
+
+    codes: pl.DataFrame
+    kept: pl.DataFrame
+    rows: NDArray[np.int64]
+    first: NDArray[np.int64]
+    """How many of them are the first of their person."""
+
+
+@dataclass(kw_only=True)
+class _Tally:
+    """What is found out about people while going through their rows."""
+
+    repeated: int = 0
+    unowned: int = 0
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PolarsEngine:
-    """Rows in memory, as Polars frames: a column of codes per axis, and the columns to keep as they are."""
+    """Rows of files or a frame, gone through piece by piece for each question; none is held.
 
-    where: str
-    codes: pl.DataFrame = field(repr=False)
-    kept: pl.DataFrame = field(repr=False)
-    one_each: Self | None = field(default=None, repr=False)
-    repeated: int = 0
-    unowned: int = 0
+    Rows are grouped as they are spelled, and only what is distinct is encoded. Of identifiers only the one that tells
+    people apart is loaded, of other columns those that matter.
+    """
+
+    schema: Schema = field(repr=False)
+    source: Source = field(repr=False)
+    only_first: bool = False
+    progress: Progress | None = field(default=None, repr=False)
 
     @classmethod
-    def read(cls, source: Any, schema: Schema) -> Self:
-        """Read and encode the columns that matter, and forget whose a row is once the rows of people are chosen.
+    def read(cls, source: Any, schema: Schema, progress: Progress | None = None) -> Self:
+        """The rows of a source, with the columns that a schema declares."""
+        return cls(schema=schema, source=Source.of(source), progress=progress)
 
-        Other identifiers and ignored columns are never loaded.
-        """
-        person = schema.person_column
-        names = [*(axis.name for axis in schema.axes), *schema.keep, *([person] if person else [])]
-        reading: Reading = "strict" if schema.keep else "lossy" if schema.refusing else "lenient"
-        frame, where = read_frame(source, names, empty=True, reading=reading)
-        codes = pl.DataFrame([encode_column(frame[axis.name], axis, schema.missing, where) for axis in schema.axes])
-        kept = pl.DataFrame([frame[name] for name in schema.keep])
-        if person is None:
-            return cls(where=where, codes=codes, kept=kept)
-        people = as_names(frame[person], schema.missing, f"{where}, column {person!r}")
-        repeated = int((people.drop_nulls().value_counts()["count"] > 1).sum())
-        about: dict[str, Any] = {"where": where, "repeated": repeated, "unowned": people.null_count()}
-        secret = schema.sensitive.name
-        first, beside = keep_rows_of_people(codes, kept, people, 1, secret=secret)
-        one_each = cls(codes=first, kept=beside, **about)
-        if schema.rows_per_person == 1:
-            return one_each
-        codes, kept = keep_rows_of_people(codes, kept, people, schema.rows_per_person, secret=secret)
-        return cls(codes=codes, kept=kept, one_each=one_each, **about)
+    @property
+    def where(self) -> str:
+        return self.source.where
 
-    def count_by_key(self, axes: Sequence[Axis]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        packed = pl.DataFrame({"key": self._pack(axes)}).with_row_index("row")
-        counted = packed.group_by("key").agg(pl.len().alias("weight"), pl.col("row").first()).sort("key")
-        keys = self.codes[[axis.name for axis in axes]][counted["row"]].to_numpy()
-        return keys.astype(np.int32), counted["weight"].to_numpy().astype(np.int64)
+    @property
+    def one_each(self) -> Self:
+        return replace(self, only_first=True)
+
+    def count_by_key(self, axes: Sequence[Axis]) -> Counted:
+        tally, counts = _Tally(), KeyCounts(Keys([axis.size for axis in axes]), ("rows", "first"))
+        for batch in self._batches(tally):
+            counts.add([batch.codes[axis.name].to_numpy() for axis in axes], rows=batch.rows, first=batch.first)
+        keys, (rows, first) = counts.sorted()
+        people = first if self.schema.rows_per_person > 1 and not self.only_first else None
+        return Counted(keys=keys, rows=rows, first=people, repeated=tally.repeated, unowned=tally.unowned)
 
     def join_to_class(
         self, axes: Sequence[Axis], keys: NDArray[np.int32], class_of_key: NDArray[np.int64], value: Axis
     ) -> pl.DataFrame:
-        for name in self.kept.columns:
+        for name in self.schema.keep:
             if name in ("box", "value"):
                 raise DataError(f"{self.where}: a column with role keep cannot be called {name!r}; rename it")
-        packed = self._pack(axes, keys)
-        class_of = pl.DataFrame({"key": packed[: len(keys)], "box": class_of_key})
-        rows = pl.DataFrame({"key": packed[len(keys) :]}).join(class_of, on="key", how="left", maintain_order="left")
-        return pl.DataFrame([rows["box"], self.codes[value.name].alias("value"), *self.kept]).sort(pl.all())
+        words = Keys([axis.size for axis in axes])
+        class_of = words.pack(list(keys.T)).with_columns(box=class_of_key)
+        found = []
+        for batch in self._batches(_Tally()):
+            packed = words.pack([batch.codes[axis.name].to_numpy() for axis in axes])
+            lines = pl.DataFrame([*packed, batch.codes[value.name].alias("value"), *batch.kept])
+            rows = lines[np.repeat(np.arange(lines.height), batch.rows)].join(class_of, on=words.names, how="inner")
+            found.append(rows.select("box", "value", *self.schema.keep))
+        return stack(found, self.where).sort(pl.all())
 
-    def _pack(self, axes: Sequence[Axis], before: NDArray[np.int32] | None = None) -> NDArray[np.int64]:
-        """The key of every row, and of the rows of codes given `before` them."""
-        first = np.empty((0, len(axes)), dtype=np.int32) if before is None else before
-        columns = [np.concatenate([first[:, i], self.codes[axis.name].to_numpy()]) for i, axis in enumerate(axes)]
-        return pack(columns, [axis.size for axis in axes])
+    def _batches(self, tally: _Tally) -> Iterator[Batch]:
+        """All rows that are used, the ones of people with several after the others."""
+        if self.schema.person_column is None:
+            for piece in self._pieces(self._columns):
+                yield self._grouped(piece)
+            return
+        held: list[tuple[Piece, pl.Series]] = []
+        columns = [*self._columns, self.schema.person_column]
+        first = next(pieces := self._pieces(columns))
+        if first.done == 1:
+            held = [(first, self._names(first))]
+            repeated = Repeated.among(names for _, names in held)
+        else:
+            pieces.close()
+            repeated = Repeated.among(self._names(piece) for piece in self._pieces([self.schema.person_column]))
+        for part in range(max(repeated.parts, 1)):
+            several: list[tuple[Batch, pl.Series]] = []
+            for piece, names in held or ((piece, self._names(piece)) for piece in self._pieces(columns)):
+                part_of = repeated.part_of(names)
+                known = names.is_not_null().to_numpy()
+                if part == 0:
+                    tally.unowned += int((~known).sum())
+                    yield self._grouped(piece, known & (part_of < 0))
+                if (some := known & (part_of == part)).any():
+                    several.append((self._encoded(piece, some), names.filter(some)))
+            if several:
+                yield self._first_rows(several, tally)
+
+    def _pieces(self, columns: Sequence[str]) -> Generator[Piece]:
+        """The pieces of the source with some columns; whoever waits is told how far it is."""
+        schema = self.schema
+        reading: Reading = "strict" if schema.keep else "lossy" if schema.refusing else "lenient"
+        rows = 0
+        for piece in self.source.pieces(columns, empty=True, reading=reading):
+            rows += piece.frame.height
+            yield piece
+            if self.progress:
+                self.progress(rows, round(rows / piece.done) if piece.done else rows)
+
+    @property
+    def _columns(self) -> list[str]:
+        return [*(axis.name for axis in self.schema.axes), *self.schema.keep]
+
+    def _names(self, piece: Piece) -> pl.Series:
+        """Whose each row is, where that is known."""
+        person = self.schema.person_column or ""
+        return as_names(piece.frame[person], self.schema.missing, f"{piece.where}, column {person!r}")
+
+    def _grouped(self, piece: Piece, used: NDArray[np.bool_] | None = None) -> Batch:
+        """Rows of people with one row each; those that are spelled alike are one line, unless some column is kept."""
+        if self.schema.keep or not all(_can_be_grouped(piece.frame[axis.name]) for axis in self.schema.axes):
+            return self._encoded(piece, used)
+        raw = {f"{number}": piece.frame[axis.name] for number, axis in enumerate(self.schema.axes)}
+        lines = pl.DataFrame(raw) if used is None else pl.DataFrame(raw).filter(used)
+        distinct = lines.group_by(*raw).agg(pl.len().alias("rows"))
+        codes = self._encode(piece, [distinct[number] for number in raw])
+        if any(find_unfit(codes[axis.name], axis).any() for axis in self.schema.axes):
+            return self._encoded(piece, used)
+        rows = distinct["rows"].cast(pl.Int64).to_numpy()
+        return Batch(codes, pl.DataFrame(), rows, rows)
+
+    def _encoded(self, piece: Piece, used: NDArray[np.bool_] | None = None) -> Batch:
+        """Rows of people with one row each, a line each; the first with a value that does not fit is refused."""
+        frame = piece.frame if used is None else piece.frame.filter(used)
+        raw = [frame[axis.name] for axis in self.schema.axes]
+        codes = self._encode(piece, raw)
+        for axis, column in zip(self.schema.axes, raw, strict=True):
+            if (wrong := find_unfit(codes[axis.name], axis)).any():
+                line = int(wrong.arg_max() or 0)
+                place = line if used is None else int(np.flatnonzero(used)[line])
+                refuse_value(column, codes[axis.name][line], line, axis, piece.row(place))
+        one = np.ones(frame.height, dtype=np.int64)
+        return Batch(codes, frame.select(pl.col(*self.schema.keep)) if self.schema.keep else pl.DataFrame(), one, one)
+
+    def _encode(self, piece: Piece, columns: Sequence[pl.Series]) -> pl.DataFrame:
+        """The codes of some values of each axis."""
+        schema = self.schema
+        return pl.DataFrame(
+            [
+                encode_values(raw, axis, schema.missing, piece.where)
+                for raw, axis in zip(columns, schema.axes, strict=True)
+            ]
+        )
+
+    def _first_rows(self, several: list[tuple[Batch, pl.Series]], tally: _Tally) -> Batch:
+        """The rows that are used of people with several."""
+        codes = pl.concat([batch.codes for batch, _ in several])
+        kept = stack([batch.kept for batch, _ in several], self.where)
+        people = pl.concat([names for _, names in several])
+        tally.repeated += int((people.value_counts()["count"] > 1).sum())
+        most = 1 if self.only_first else self.schema.rows_per_person
+        first, used = (
+            keep_rows_of_people(codes, kept, people, limit, secret=self.schema.sensitive.name) for limit in (1, most)
+        )
+        return Batch(
+            codes.filter(used),
+            kept.filter(used) if kept.width else kept,
+            np.ones(int(used.sum()), dtype=np.int64),
+            first.filter(used).cast(pl.Int64).to_numpy(),
+        )
+
+
+def _can_be_grouped(raw: pl.Series) -> bool:
+    """Whether equal values of a column can be told from others."""
+    return not raw.dtype.is_nested() and raw.dtype not in (pl.Object, pl.Binary)

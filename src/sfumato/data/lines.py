@@ -20,8 +20,12 @@ CHUNK = 50_000
 
 def is_well_formed(content: bytes, separator: str) -> bool:
     """Whether quotation marks stand around cells and nowhere else, doubled inside them, and no line is empty."""
-    if b"\n\n" in content or b"\n\r\n" in content or content.endswith(b"\n\r"):
-        return False
+    empty = b"\n\n" in content or b"\n\r\n" in content or content.endswith(b"\n\r")
+    return not empty and marks_are_closed(content, separator)
+
+
+def marks_are_closed(content: bytes, separator: str) -> bool:
+    """Whether quotation marks stand around cells and nowhere else, doubled inside them."""
     if MARK not in content:
         return True
     letters = np.frombuffer(b"\n%b\n\n" % content.removeprefix(b"\xef\xbb\xbf"), dtype=np.uint8)

@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from sfumato.data.formats import refuse_absent
+from sfumato.data.pieces import refuse_absent
 from sfumato.data.source import FRAME, read_frame
 from sfumato.data.text import LEADING_ZERO, as_text
 from sfumato.errors import DataError, SchemaError

@@ -1,22 +1,29 @@
 """Where rows come from: files of any known format, and data frames of other libraries.
 
-Everything arrives as a Polars frame with the wanted columns only.
+Everything arrives as Polars frames with the wanted columns only, piece by piece.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
+from fnmatch import fnmatch
+from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import polars as pl
 
-from sfumato.data.formats import Reading, read_table, refuse_duplicates, select
+from sfumato.data import pieces
+from sfumato.data.delimited import Reading
+from sfumato.data.formats import endings, find_format, read_pieces
+from sfumato.data.pieces import Piece, refuse_duplicates, select, stack
 from sfumato.data.text import UNREADABLE, column_of
 from sfumato.errors import DataError, shorten
 
 FRAME = "the data frame"
 OWN_TYPES = "biufM"
 """Kinds of NumPy types whose values a column holds cell by cell: truth values, numbers, dates and times."""
+WILD = "*?["
+"""Signs in a path that stand for several files."""
 
 
 def read_frame(
@@ -26,13 +33,81 @@ def read_frame(
 
     A source without rows is refused unless it may be `empty`; `reading` says what else is refused.
     """
-    if isinstance(source, str | Path):
-        return read_table(Path(source), columns, empty=empty, reading=reading), str(Path(source))
-    source = source.collect() if isinstance(source, pl.LazyFrame) else source
-    frame = source if isinstance(source, pl.DataFrame) else _convert(source)
+    rows = Source.of(source)
+    found = rows.pieces(columns, empty=empty, reading=reading)
+    return stack([piece.frame for piece in found], rows.where), rows.where
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Source:
+    """Rows that can be gone through any number of times, piece by piece: files, one after the other, or a frame."""
+
+    where: str
+    files: tuple[Path, ...] = ()
+    frame: pl.DataFrame | None = None
+
+    @classmethod
+    def of(cls, source: Any) -> Self:
+        """A file, all files in a folder or of a pattern such as `part-*.parquet`, or a data frame of any library."""
+        if isinstance(source, str | Path):
+            return cls(where=str(Path(source)), files=find_files(Path(source)))
+        source = source.collect() if isinstance(source, pl.LazyFrame) else source
+        return cls(where=FRAME, frame=source if isinstance(source, pl.DataFrame) else _convert(source))
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files."""
+        return sum(self._sizes)
+
+    @cached_property
+    def _sizes(self) -> list[int]:
+        return [max(path.stat().st_size, 1) if path.exists() else 1 for path in self.files]
+
+    def pieces(
+        self, columns: Sequence[str] | None = None, *, empty: bool = False, reading: Reading = "strict"
+    ) -> Iterator[Piece]:
+        """The wanted columns of all rows, at least one piece."""
+        if self.frame is not None:
+            yield from _pieces_of(self.frame, columns, empty=empty)
+            return
+        rows, sizes = 0, self._sizes
+        for number, path in enumerate(self.files):
+            for piece in read_pieces(path, columns, empty=empty or len(self.files) > 1, reading=reading):
+                rows += piece.frame.height
+                done = (sum(sizes[:number]) + piece.done * sizes[number]) / sum(sizes)
+                yield piece._replace(done=done, where=str(path))
+        if not rows and not empty:
+            raise DataError(f"{self.where}: the files have no rows")
+
+
+def find_files(path: Path) -> tuple[Path, ...]:
+    """The files that a path stands for, in the order of their names; those that begin with `_` or `.` are no data."""
+    if path.is_dir():
+        found = [each for each in path.iterdir() if each.name[0] not in "._"]
+        for each in sorted(found):
+            if not find_format(each):
+                raise DataError(
+                    f"{path}: this is a folder, and {each.name} is no {endings()}; give a pattern such as *.csv"
+                )
+        if not found:
+            raise DataError(f"{path}: this is a folder without data; expected files such as {endings()} in it")
+    elif any(sign in path.name for sign in WILD) and not path.exists():
+        beside = path.parent.iterdir() if path.parent.is_dir() else ()
+        found = [each for each in beside if fnmatch(each.name, path.name) and each.name[0] not in "._"]
+        if not found:
+            raise DataError(f"{path}: no file has such a name")
+    else:
+        found = [path]
+    return tuple(sorted(found))
+
+
+def _pieces_of(frame: pl.DataFrame, columns: Sequence[str] | None, *, empty: bool) -> Iterator[Piece]:
     if frame.height == 0 and not empty:
         raise DataError(f"{FRAME} has no rows")
-    return select(frame.lazy(), frame.columns, columns, FRAME).collect(), FRAME
+    frame = select(frame.lazy(), frame.columns, columns, FRAME).collect()
+    for start in range(0, max(frame.height, 1), pieces.ROWS_AT_ONCE):
+        part = frame[start : start + pieces.ROWS_AT_ONCE]
+        yield Piece(part, start, (start + part.height) / max(frame.height, 1), FRAME)
 
 
 def _convert(source: Any) -> pl.DataFrame:

@@ -7,6 +7,7 @@ nothing downstream can depend on the order of rows.
 import hashlib
 import json
 from collections.abc import Callable, Hashable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +17,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.data.engine import Engine, PolarsEngine
+from sfumato.data.engine import Engine, PolarsEngine, Progress
+from sfumato.errors import DataError
 from sfumato.notebook import html_table
 from sfumato.schema import Axis, Schema
 from sfumato.schema.axis import MISSING_LABEL, Span
@@ -51,8 +53,8 @@ class Table:
     """What showed measures of these rows; what is made of the table shares it."""
     unowned: int = 0
     """How many rows were left out because nothing says whose they are, for the publisher's eyes."""
-    file: Path | None = None
-    """Where the rows were read, if that was a file."""
+    files: tuple[Path, ...] = ()
+    """Where the rows were read, if those were files."""
     _memory: dict[Hashable, Any] = field(default_factory=dict, init=False)
 
     def remember(self, key: Hashable, make: Callable[[], Any], *, anew: bool = False) -> Any:
@@ -117,12 +119,12 @@ class Table:
 
     @cached_property
     def digests(self) -> tuple[str, ...]:
-        """The digest of the rows, and that of the file as it is, by which the same rows in other columns are known."""
-        try:
-            with open(self.file or "", "rb") as file:
-                return self.digest, hashlib.file_digest(file, "sha256").hexdigest()
-        except OSError:
-            return (self.digest,)
+        """The digest of the rows, and those of the files as they are, by which rows in other columns are known."""
+        found = {self.digest: None}
+        for path in self.files:
+            with suppress(OSError), open(path, "rb") as file:
+                found[hashlib.file_digest(file, "sha256").hexdigest()] = None
+        return tuple(found)
 
     @property
     def looked(self) -> str | None:
@@ -141,6 +143,8 @@ class Table:
         if self.rows is None or not self.schema.keep:
             return None
         rows = self.rows.join_to_class(self.schema.quasi, self.points, class_of_point, self.schema.sensitive)
+        if rows.height != self.n:
+            raise DataError(f"{self.rows.where}: the rows are no longer those that were read")
         return rows.filter(pl.col("box") >= 0)
 
     @property
@@ -179,32 +183,24 @@ class Table:
     @classmethod
     def from_rows(cls, rows: Engine, schema: Schema) -> Self:
         """Count the cells of encoded rows, each point's by sensitive value; the missing value comes last."""
-        codes, weights = rows.count_by_key(schema.axes)
-        points, values = codes[:, :-1], codes[:, -1].copy()
+        counted = rows.count_by_key(schema.axes)
+        points, values = counted.keys[:, :-1], counted.keys[:, -1].copy()
         values[values < 0] = schema.sensitive.size
         starts = np.ones(len(points), dtype=bool)
         starts[1:] = (points[1:] != points[:-1]).any(axis=1)
         point_of = np.cumsum(starts) - 1
         order = np.lexsort((values, point_of))
-        first = None if rows.one_each is None else _weights_at(codes, *rows.one_each.count_by_key(schema.axes))
         return cls(
             schema=schema,
             points=np.ascontiguousarray(points[starts]),
             cell_point=point_of[order],
             cell_value=values[order],
-            cell_weight=weights[order],
+            cell_weight=counted.rows[order],
             rows=rows,
-            cell_people=None if first is None else first[order],
-            repeated=rows.repeated,
-            unowned=rows.unowned,
+            cell_people=None if counted.first is None else counted.first[order],
+            repeated=counted.repeated,
+            unowned=counted.unowned,
         )
-
-
-def _weights_at(codes: NDArray[np.int32], some: NDArray[np.int32], weights: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The weights of some of the rows of codes, in the places of these; both rise."""
-    joined = np.concatenate([codes, some])
-    _, place = np.unique(joined, axis=0, return_inverse=True)
-    return np.bincount(place.reshape(-1)[len(codes) :], weights, len(codes)).astype(np.int64)
 
 
 def _hash_labels(axis: Axis, codes: NDArray[np.integer]) -> NDArray[np.uint64]:
@@ -222,10 +218,11 @@ def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return np.asarray(numbers ^ (numbers >> np.uint64(31)))
 
 
-def read(source: Any, schema: Schema | Mapping[str, Any] | Path | str) -> Table:
-    """The table in a file or data frame, as its schema declares it.
+def read(source: Any, schema: Schema | Mapping[str, Any] | Path | str, *, progress: Progress | None = None) -> Table:
+    """The table in a file, in all files of a folder or of a pattern (`part-*.parquet`), or in a data frame.
 
-    The schema is a `Schema`, the path of a TOML file, or a mapping with the same contents.
+    The schema, which declares it, is a `Schema`, the path of a TOML file, or a mapping with the same contents. Rows are
+    read piece by piece and not held; `progress` is told how many were read, and of how many as far as is known.
 
     >>> age = {"role": "quasi", "kind": "numeric", "min": 0, "max": 99}
     >>> ill = {"role": "sensitive", "kind": "categorical", "values": ["no", "yes"]}
@@ -237,5 +234,5 @@ def read(source: Any, schema: Schema | Mapping[str, Any] | Path | str) -> Table:
         schema = Schema.parse(dict(schema))
     elif not isinstance(schema, Schema):
         schema = Schema.load(schema)
-    table = Table.from_rows(PolarsEngine.read(source, schema), schema)
-    return replace(table, file=Path(source)) if isinstance(source, str | Path) else table
+    rows = PolarsEngine.read(source, schema, progress)
+    return replace(Table.from_rows(rows, schema), files=rows.source.files)

@@ -169,7 +169,8 @@ def _spelled_dates(raw: pl.Series, kind: pl.Date | pl.Datetime) -> pl.Series:
 
 
 def _name(text: pl.Series) -> pl.Series:
-    text = text.str.normalize("NFC")
+    if (text.str.len_bytes() != text.str.len_chars()).any():
+        text = text.str.normalize("NFC")
     odd = text.str.contains(NUMBER) & ~text.str.contains(SHORTEST) & ~text.str.contains(LEADING_ZERO)
     places = odd.fill_null(False).arg_true()
     return text.scatter(places, [_shortest(number) for number in text[places]]) if len(places) else text

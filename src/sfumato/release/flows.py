@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.data.flows import MAX_PEOPLE, Flows
+from sfumato.data.pieces import Parts
 from sfumato.data.places import OUTSIDE, Places
 from sfumato.errors import ReleaseError, SchemaError
 from sfumato.parameters import MAX_SHOWN, MAX_SIZE
@@ -130,7 +131,7 @@ class FlowRelease:
         """
         return write_folder(Path(folder), *self.stored_form(), suffix=suffix, replace=replace)
 
-    def stored_form(self) -> tuple[dict[str, pl.DataFrame], Envelope]:
+    def stored_form(self) -> tuple[dict[str, pl.DataFrame | Parts], Envelope]:
         """The table of flows in the order of its ids, and what stands beside it, but for the name of its file."""
         details = {
             "data_set": self.data_set,

@@ -4,21 +4,24 @@ So a release is never half there. A folder that holds a release and nothing else
 """
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.data.formats import read_table, refuse_absent, write_table
+from sfumato.data.formats import read_pieces, write_table
+from sfumato.data.pieces import Parts, refuse_absent
 from sfumato.errors import ReleaseError
 from sfumato.files import new_folder, refuse_unwritable
 from sfumato.release.envelope import DESCRIPTION, Envelope, files_of_release
 
 
 def write_folder(
-    target: Path, tables: dict[str, pl.DataFrame], envelope: Envelope, *, suffix: str, replace: bool
+    target: Path, tables: dict[str, pl.DataFrame | Parts], envelope: Envelope, *, suffix: str, replace: bool
 ) -> Path:
     """Write the tables of a release, and the envelope with the names of their files, and return the folder."""
     files = {name: f"{name}{suffix}" for name in tables}
@@ -58,22 +61,67 @@ def links_in(folder: Path) -> list[str]:
     ]
 
 
+MOST_WAITING = 2**21
+"""Lines that wait to be added up, or as many as are known to be distinct."""
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """Lines of a file, in the order in which they first stand there, with the number of the first like each."""
+
+    frame: pl.DataFrame
+    number: NDArray[np.int64]
+    times: NDArray[np.int64]
+    """How many there are like it."""
+
+
 def read_columns(path: Path, columns: Sequence[str], *, empty: bool = False) -> pl.DataFrame:
     """The columns of a file, which has no others. Its separator is known, so nothing about it is guessed."""
+    return pl.concat(_pieces(path, columns, empty), rechunk=True)
+
+
+def read_lines(path: Path, columns: Sequence[str], *, empty: bool = False, distinct: bool = True) -> Lines:
+    """The same as distinct lines, counted piece by piece: there are fewer of them than rows.
+
+    Cells that are equal need not be the same (0 and −0), so where all matter, lines are not `distinct`.
+    """
+    if not distinct:
+        frame = read_columns(path, columns, empty=empty)
+        return Lines(frame, np.arange(1, frame.height + 1), np.ones(frame.height, dtype=np.int64))
+    number, times = "\0 number", "\0 times"
+    known: list[pl.DataFrame] = []
+    before = 1
+    for frame in _pieces(path, columns, empty):
+        counted = frame.with_row_index(number, offset=before).group_by(columns)
+        known.append(counted.agg(pl.col(number).min(), pl.len().cast(pl.Int64).alias(times)))
+        before += frame.height
+        if sum(each.height for each in known[1:]) > max(known[0].height, MOST_WAITING):
+            known = [_added_up(known, columns, number, times)]
+    lines = _added_up(known, columns, number, times).sort(number)
+    return Lines(lines[list(columns)], lines[number].cast(pl.Int64).to_numpy(), lines[times].to_numpy())
+
+
+def _added_up(known: list[pl.DataFrame], columns: Sequence[str], number: str, times: str) -> pl.DataFrame:
+    return pl.concat(known).group_by(columns).agg(pl.col(number).min(), pl.col(times).sum())
+
+
+def _pieces(path: Path, columns: Sequence[str], empty: bool) -> Iterator[pl.DataFrame]:
     if not path.is_file():
         raise ReleaseError(f"{path}: the file does not exist; the release is incomplete")
-    frame = read_table(path, guess=False, empty=empty)
-    refuse_absent(columns, frame.columns, str(path))
-    for name in frame.columns:
-        if name not in columns:
-            raise ReleaseError(f"{path}: the column {name!r} is not part of the release")
-    return frame[list(columns)]
+    for piece in read_pieces(path, guess=False, empty=empty):
+        refuse_absent(columns, piece.frame.columns, str(path))
+        for name in piece.frame.columns:
+            if name not in columns:
+                raise ReleaseError(f"{path}: the column {name!r} is not part of the release")
+        yield piece.frame[list(columns)]
 
 
-def read_numbers(raw: pl.Series, path: Path, *, whole: bool = True, least: int | None = None) -> NDArray[Any]:
+def read_numbers(
+    raw: pl.Series, path: Path, *, whole: bool = True, least: int | None = None, number: NDArray[np.int64] | None = None
+) -> NDArray[Any]:
     """A column of whole numbers of at least 1 or, where they need not be `whole`, of numbers of at least 0.
 
-    `least` is in place of these.
+    `least` is in place of these. Messages name a row by its `number`, or by its place where there is none.
     """
     least = int(whole) if least is None else least
     if raw.dtype.is_nested():
@@ -86,5 +134,6 @@ def read_numbers(raw: pl.Series, path: Path, *, whole: bool = True, least: int |
     if wrong.any():
         row = int(wrong.arg_max() or 0)
         expected = f"a {'whole ' if whole else ''}number of at least {least}"
-        raise ReleaseError(f"{path}, row {row + 1}, column {raw.name!r}: {raw[row]!r} is not {expected}")
+        here = row + 1 if number is None else number[row]
+        raise ReleaseError(f"{path}, row {here}, column {raw.name!r}: {raw[row]!r} is not {expected}")
     return numbers.to_numpy()

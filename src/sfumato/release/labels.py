@@ -28,11 +28,18 @@ class ParsedColumn(NamedTuple):
 
 
 def parse_labels(
-    raw: pl.Series, axis: Axis, where: str, missing: tuple[str, ...] = ("",), *, own: bool = False
+    raw: pl.Series,
+    axis: Axis,
+    where: str,
+    missing: tuple[str, ...] = ("",),
+    *,
+    own: bool = False,
+    number: NDArray[np.int64] | None = None,
 ) -> ParsedColumn:
     """The generalized value of every row; a null, or a spelling in `missing`, is the missing value.
 
-    With `own`, only our own spelling is accepted: a class must not hide rows whose labels differ.
+    With `own`, only our own spelling is accepted: a class must not hide rows whose labels differ. Messages name a row
+    by its `number`, or by its place where there is none.
     """
     try:
         raw = spell(raw) if raw.dtype.is_temporal() else raw
@@ -41,17 +48,18 @@ def parse_labels(
         raise DataError(f"{where}, column {axis.name!r}: {raw.dtype} is not a type of labels") from error
     distinct = text.unique(maintain_order=True)
     spans = np.empty((len(distinct), 3), dtype=np.int32)
-    for number, label in enumerate(distinct):
+    for code, label in enumerate(distinct):
         try:
             span = _parse(label, axis, missing)
             if own and axis.label(span) != label:
                 raise DataError(f"{quote(label)} is not spelled as a release spells it")
         except DataError as error:
-            row = int(text.eq_missing(pl.Series([label], dtype=pl.String)).arg_max() or 0) + 1
+            place = int(text.eq_missing(pl.Series([label], dtype=pl.String)).arg_max() or 0)
+            row = place + 1 if number is None else number[place]
             raise DataError(f"{where}, row {row}, column {axis.name!r}: {error}") from error
-        spans[number] = span
-    _, first, code = np.unique(span_keys(*spans.T), return_index=True, return_inverse=True)
-    code_of = pl.DataFrame({"text": distinct, "code": code})
+        spans[code] = span
+    _, first, codes = np.unique(span_keys(*spans.T), return_index=True, return_inverse=True)
+    code_of = pl.DataFrame({"text": distinct, "code": codes})
     rows = text.to_frame().join(code_of, on="text", how="left", nulls_equal=True, maintain_order="left")
     return ParsedColumn(spans[first], rows["code"].to_numpy())
 

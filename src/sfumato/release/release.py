@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import polars as pl
 
+from sfumato.data.pieces import Parts
 from sfumato.errors import ParameterError
 from sfumato.notebook import html_table
 from sfumato.release.answer import Answer
@@ -52,7 +53,8 @@ class Release(Content):
         tables, _ = make_tables(self)
         if table is not None and table not in tables:
             raise ParameterError(f"the release has no table {table!r}; expected {' or '.join(tables)}")
-        return tables[table or next(iter(tables))]
+        found = tables[table or next(iter(tables))]
+        return found.whole if isinstance(found, Parts) else found
 
     def to_pandas(self, table: str | None = None) -> Any:
         """The same as a pandas frame."""

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sfumato.data.pieces import Parts
 from sfumato.errors import DataError, ReleaseError
 from sfumato.estimation.shape import Spread
 from sfumato.mechanisms.channels import Channel, parse_channel
@@ -16,7 +17,7 @@ from sfumato.release.assembled import ASSEMBLED, Assembled
 from sfumato.release.boxes import Boxes
 from sfumato.release.content import Content, Layout, sampling_deviation
 from sfumato.release.envelope import Envelope, describing, entry, naming, refuse_unknown, word
-from sfumato.release.folder import read_columns, read_numbers, write_folder
+from sfumato.release.folder import Lines, read_lines, read_numbers, write_folder
 from sfumato.release.labels import ParsedColumn, distinct_boxes, parse_labels
 from sfumato.release.margins import MARGINS, read_margins
 from sfumato.release.measured import MEASURED, Measured, read_measured
@@ -31,7 +32,7 @@ def save_content(release: Content, folder: Path | str, *, suffix: str = ".csv", 
     return write_folder(Path(folder), *stored_form(release), suffix=suffix, replace=replace)
 
 
-def stored_form(release: Content) -> tuple[dict[str, pl.DataFrame], Envelope]:
+def stored_form(release: Content) -> tuple[dict[str, pl.DataFrame | Parts], Envelope]:
     """The tables of a release by name, and what stands beside them, but for the names of their files."""
     tables, columns = make_tables(release)
     details = {
@@ -121,14 +122,15 @@ class StoredTable:
 
     def rows(self) -> dict[str, Any]:
         """The fields of a release from its rows."""
-        frame, columns = self._read("data", self.schema.axes, self.schema.keep)
+        lines, columns = self._read("data", self.schema.axes, self.schema.keep)
         boxes, box_of = distinct_boxes(columns[:-1])
-        value = self._positions("data", frame, columns[-1])
+        value = self._positions("data", lines, columns[-1])
         kept = None
         if self.schema.keep:
             code = np.where(value == self.schema.sensitive.size, MISSING, value)
-            kept = frame[list(self.schema.keep)].with_columns(pl.Series("box", box_of), pl.Series("value", code))
-        fields = self._classes(boxes, self._histograms(box_of, value, len(boxes)))
+            frame = lines.frame[list(self.schema.keep)].with_columns(pl.Series("box", box_of), pl.Series("value", code))
+            kept = frame[np.repeat(np.arange(len(code)), lines.times)]
+        fields = self._classes(boxes, self._histograms(box_of, value, len(boxes), lines.times))
         claim = self.envelope.claim
         presence = claim.cost is not None and claim.shows_presence
         return fields | {
@@ -141,12 +143,12 @@ class StoredTable:
     def counts(self) -> dict[str, Any]:
         """The fields of a release from the count of each box and sensitive value."""
         count, noise = self.columns["count"], self.columns["noise"]
-        frame, columns = self._read("counts", self.schema.axes, (count, noise))
+        lines, columns = self._read("counts", self.schema.axes, (count, noise))
         boxes, box_of = distinct_boxes(columns[:-1])
-        value, path = self._positions("counts", frame, columns[-1]), self.files["counts"]
-        counts = read_numbers(frame[count], path, whole=False)
-        deviations = read_numbers(frame[noise].fill_null(0), path, whole=False)
-        if pl.DataFrame({"box": box_of, "value": value}).is_duplicated().any():
+        value, path = self._positions("counts", lines, columns[-1]), self.files["counts"]
+        counts = read_numbers(lines.frame[count], path, whole=False, number=lines.number)
+        deviations = read_numbers(lines.frame[noise].fill_null(0), path, whole=False, number=lines.number)
+        if (lines.times > 1).any() or pl.DataFrame({"box": box_of, "value": value}).is_duplicated().any():
             raise ReleaseError(f"{path}: two lines have the same box and sensitive value")
         deviation = np.zeros(len(boxes))
         deviation[box_of] = deviations
@@ -163,48 +165,54 @@ class StoredTable:
     def buckets(self) -> dict[str, Any]:
         """The fields of a release from its rows of quasi-identifiers and the sensitive values of each bucket."""
         path, bucket = self.files["quasi"], self.columns["bucket"]
-        frame, columns = self._read("quasi", self.schema.quasi, (bucket,))
-        buckets, group_of_row = np.unique(read_numbers(frame[bucket], path), return_inverse=True)
-        boxes, box_of = distinct_boxes(columns, group_of_row)
+        lines, columns = self._read("quasi", self.schema.quasi, (bucket,))
+        numbers = read_numbers(lines.frame[bucket], path, number=lines.number)
+        buckets, group_of_line = np.unique(numbers, return_inverse=True)
+        boxes, box_of = distinct_boxes(columns, group_of_line)
         group_of = np.empty(len(boxes), dtype=np.int64)
-        group_of[box_of] = group_of_row
+        group_of[box_of] = group_of_line
         histograms = self._bucket_histograms(buckets)
-        rows, counted = np.bincount(group_of_row), histograms.sum(axis=1)
+        rows, counted = np.bincount(group_of_line, lines.times).astype(np.int64), histograms.sum(axis=1)
         for wrong in np.flatnonzero(np.abs(rows - counted) > WHOLE):
             raise ReleaseError(
                 f"{path}: bucket {buckets[wrong]} has {rows[wrong]} rows, but "
                 f"{self.files['sensitive'].name} counts {counted[wrong]:.0f} sensitive values in it"
             )
-        weights = np.bincount(box_of).astype(np.float64)
+        weights = np.bincount(box_of, lines.times)
         return {"boxes": boxes, "weights": weights, "group_of": group_of, "histograms": histograms}
 
     def _bucket_histograms(self, buckets: NDArray[np.int64]) -> NDArray[np.float64]:
         """The sensitive values of each bucket: (buckets, values)."""
         path, bucket, count = self.files["sensitive"], self.columns["bucket"], self.columns["count"]
-        frame, columns = self._read("sensitive", [self.schema.sensitive], (bucket, count))
-        bucket_of, counts = read_numbers(frame[bucket], path), read_numbers(frame[count], path)
+        lines, columns = self._read("sensitive", [self.schema.sensitive], (bucket, count))
+        bucket_of, counts = (read_numbers(lines.frame[name], path, number=lines.number) for name in (bucket, count))
         group_of = np.minimum(np.searchsorted(buckets, bucket_of), len(buckets) - 1)
-        for row in np.flatnonzero(buckets[group_of] != bucket_of):
+        for line in np.flatnonzero(buckets[group_of] != bucket_of):
             raise ReleaseError(
-                f"{path}, row {row + 1}: bucket {bucket_of[row]} has no rows in {self.files['quasi'].name}"
+                f"{path}, row {lines.number[line]}: bucket {bucket_of[line]} has no rows in {self.files['quasi'].name}"
             )
-        return self._histograms(group_of, self._positions("sensitive", frame, columns[0]), len(buckets), counts)
+        value = self._positions("sensitive", lines, columns[0])
+        return self._histograms(group_of, value, len(buckets), counts * lines.times)
 
-    def _read(self, table: str, axes: Sequence[Axis], others: Sequence[str]) -> tuple[pl.DataFrame, list[ParsedColumn]]:
+    def _read(self, table: str, axes: Sequence[Axis], others: Sequence[str]) -> tuple[Lines, list[ParsedColumn]]:
         """The columns of one file, and those of the axes parsed."""
         path = self.files[table]
         # Noise may not depend on whether there is anybody, so its releases may be of nobody.
         empty = self.layout == "rows" and self.envelope.claim.noise is not None
-        frame = read_columns(path, [*(axis.name for axis in axes), *others], empty=empty)
-        return frame, [parse_labels(frame[axis.name], axis, str(path), own=True) for axis in axes]
+        names = [*(axis.name for axis in axes), *others]
+        lines = read_lines(path, names, empty=empty, distinct=not set(others) & set(self.schema.keep))
+        columns = [
+            parse_labels(lines.frame[axis.name], axis, str(path), own=True, number=lines.number) for axis in axes
+        ]
+        return lines, columns
 
-    def _positions(self, table: str, frame: pl.DataFrame, values: ParsedColumn) -> NDArray[np.int32]:
+    def _positions(self, table: str, lines: Lines, values: ParsedColumn) -> NDArray[np.int32]:
         """The sensitive values of a file, each a single one; the missing value comes last."""
         axis, (lo, hi, missing) = self.schema.sensitive, values.spans.T
-        for row in np.flatnonzero((hi - lo + 1 + missing)[values.code] != 1):
-            label = frame[axis.name][int(row)]
+        for line in np.flatnonzero((hi - lo + 1 + missing)[values.code] != 1):
+            label = lines.frame[axis.name][int(line)]
             raise ReleaseError(
-                f"{self.files[table]}, row {row + 1}, column {axis.name!r}: {label!r} is not {axis.expected}"
+                f"{self.files[table]}, row {lines.number[line]}, column {axis.name!r}: {label!r} is not {axis.expected}"
             )
         return np.where(missing, axis.size, lo)[values.code]
 

@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sfumato.data.pieces import Parts
 from sfumato.errors import ReleaseError
 from sfumato.release.content import Content, Layout
 from sfumato.release.labels import spell_boxes, spell_values, unused_names
@@ -17,10 +18,11 @@ DECIMALS = 3
 MIN_COUNT = 0.5 * 10**-DECIMALS
 
 
-def make_tables(release: Content) -> tuple[dict[str, pl.DataFrame], dict[str, str]]:
+def make_tables(release: Content) -> tuple[dict[str, pl.DataFrame | Parts], dict[str, str]]:
     """Each table by name, and the names of the columns that are not the schema's."""
     wanted = COLUMNS[release.layout]
     columns = dict(zip(wanted, unused_names(wanted, release.schema.axes), strict=True))
+    tables: dict[str, pl.DataFrame | Parts]
     if release.layout == "buckets":
         tables = _bucket_tables(release, **columns)
     elif release.layout == "counts":
@@ -34,7 +36,7 @@ def make_tables(release: Content) -> tuple[dict[str, pl.DataFrame], dict[str, st
     return tables, columns
 
 
-def published_rows(release: Content) -> pl.DataFrame:
+def published_rows(release: Content) -> Parts:
     """One row per person: quasi-identifiers, sensitive value, kept columns, sorted so that order tells nothing.
 
     Counts that are not whole numbers are rounded, keeping the rounded total of each box.
@@ -43,20 +45,29 @@ def published_rows(release: Content) -> pl.DataFrame:
         raise ReleaseError("boxes that share a histogram cannot be written as rows; publish them as buckets")
     labels, number = spell_boxes(release.boxes, release.schema.quasi)
     sensitive, keep = release.schema.sensitive, release.schema.keep
+    kept = pl.DataFrame()
     if not keep:
         counts = np.zeros((len(labels), sensitive.positions), dtype=np.int64)
         np.add.at(counts, number, _rounded_counts(release))
-        box, value = np.repeat(np.argwhere(counts), counts[counts > 0], axis=0).T
-        rows = pl.DataFrame({"box": box, "value": value})
+        box, value = np.nonzero(counts)
+        times = counts[box, value]
     elif release.kept is None:
         raise ReleaseError(f"the column {keep[0]!r} has role keep, but the release was made without its rows")
     else:
         box, value = release.kept["box"].to_numpy(), release.kept["value"].to_numpy()
-        rows = release.kept.select(
+        kept = release.kept.select(
             pl.Series("box", number[box]), pl.Series("value", np.where(value < 0, sensitive.size, value)), *keep
         ).sort(pl.all())
-    values = spell_values(sensitive).gather(rows["value"])
-    return pl.DataFrame([*labels[rows["box"]], values, *(rows[name] for name in keep)])
+        box, value = kept["box"].to_numpy(), kept["value"].to_numpy()
+        times = np.ones(len(box), dtype=np.int64)
+    values = spell_values(sensitive)
+
+    def rows(some: NDArray[np.int64]) -> pl.DataFrame:
+        return pl.DataFrame(
+            [*labels[box[some]], values.gather(value[some]), *(kept[name].gather(some) for name in keep)]
+        )
+
+    return Parts.repeating(times, rows)
 
 
 def _rounded_counts(release: Content) -> NDArray[np.int64]:
@@ -73,7 +84,7 @@ def _rounded_counts(release: Content) -> NDArray[np.int64]:
     return whole
 
 
-def _bucket_tables(release: Content, bucket: str, count: str) -> dict[str, pl.DataFrame]:
+def _bucket_tables(release: Content, bucket: str, count: str) -> dict[str, pl.DataFrame | Parts]:
     """A row of quasi-identifiers and bucket for every person, and the counts of each bucket."""
     for name in release.schema.keep:
         raise ReleaseError(f"the column {name!r} has role keep, but buckets take rows apart")
@@ -83,11 +94,15 @@ def _bucket_tables(release: Content, bucket: str, count: str) -> dict[str, pl.Da
     labels, number = spell_boxes(release.boxes, release.schema.quasi)
     bucket_of = _bucket_numbers(number, rows, release.group_of, counts)
     order = np.lexsort((bucket_of[release.group_of], number))
-    box = np.repeat(order, rows[order])
     group, value = np.nonzero(counts)
     value_labels = spell_values(release.schema.sensitive)
+
+    def people(some: NDArray[np.int64]) -> pl.DataFrame:
+        box = order[some]
+        return labels[number[box]].with_columns(pl.Series(bucket, bucket_of[release.group_of[box]]))
+
     return {
-        "quasi": labels[number[box]].with_columns(pl.Series(bucket, bucket_of[release.group_of[box]])),
+        "quasi": Parts.repeating(rows[order], people),
         "sensitive": pl.DataFrame(
             [pl.Series(bucket, bucket_of[group]), value_labels.gather(value), pl.Series(count, counts[group, value])]
         ).sort(bucket, maintain_order=True),

@@ -15,7 +15,9 @@ from pathlib import Path
 
 import polars as pl
 
-from sfumato.data.formats import COMPRESSED, FORMATS, PARQUET, find_format, table_bytes
+from sfumato.data.blocks import COMPRESSED
+from sfumato.data.formats import FORMATS, PARQUET, find_format, is_written, table_bytes
+from sfumato.data.pieces import Parts
 from sfumato.parameters import MAX_SHOWN
 from sfumato.privacy.claims import choice_of
 from sfumato.release.envelope import DESCRIPTION, OLD_FLOWS, Envelope, describing, read_description, spelled
@@ -54,9 +56,9 @@ def compare_writing(folder: Path, release: Release | FlowRelease) -> Writing:
     files = Envelope.read(folder).files
     found += [*_otherwise_described(path, usual), *_odd_words(release), *_odd_names(files)]
     for name, table in tables.items():
-        content, usual_content = (folder / files[name]).read_bytes(), table_bytes(table, folder / files[name])
-        if content != usual_content:
-            more = _otherwise_written(files[name], content, table)
+        if not is_written(table, folder / files[name]):
+            rows = table.whole if isinstance(table, Parts) else table
+            more = _otherwise_written(files[name], (folder / files[name]).read_bytes(), rows)
             found += more
             unseen += [] if more else [f"whether {files[name]} hides something in how it is packed"]
     return Writing(contradictions=tuple(found), unseen=tuple(unseen))

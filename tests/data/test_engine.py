@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sfumato.data import Engine, Table, read
 from sfumato.data.encode import encode_column
 from sfumato.data.engine import Counted, PolarsEngine
+from sfumato.data.pieces import Parts
 from sfumato.measures.workloads.holdout import hold_out
 from sfumato.methods import Mondrian
 from sfumato.samples.town import SCHEMA_PATH, residents
@@ -49,12 +50,14 @@ class Listed:
 
     def join_to_class(
         self, axes: Sequence[Axis], keys: NDArray[np.int32], class_of_key: NDArray[np.int64], value: Axis
-    ) -> pl.DataFrame:
+    ) -> Parts:
         self.asked.append("join")
         class_of = {tuple(key): number for key, number in zip(keys.tolist(), class_of_key.tolist(), strict=True)}
         boxes = [class_of[tuple(row[axis.name] for axis in axes)] for row in self.codes]
-        values = pl.Series("value", [row[value.name] for row in self.codes], dtype=pl.Int32)
-        return pl.DataFrame([pl.Series("box", boxes), values, *self.kept]).sort(pl.all())
+        codes = (row[value.name] for row in self.codes)
+        values = pl.Series("value", [value.size if code < 0 else code for code in codes], dtype=pl.Int32)
+        joined = pl.DataFrame([pl.Series("box", boxes), values, *self.kept]).sort(pl.all())
+        return Parts(lambda: iter([joined]))
 
 
 def check_same_answers(one: Engine, other: Engine, schema: Schema, classes: int = 3) -> None:
@@ -63,7 +66,7 @@ def check_same_answers(one: Engine, other: Engine, schema: Schema, classes: int 
         keys = counted.keys
         assert (keys.tolist(), counted.rows.tolist()) == (same.keys.tolist(), same.rows.tolist())
         class_of = np.arange(len(keys)) % classes
-        joined = [engine.join_to_class(axes, keys, class_of, schema.sensitive) for engine in (one, other)]
+        joined = [engine.join_to_class(axes, keys, class_of, schema.sensitive).whole for engine in (one, other)]
         assert joined[0].equals(joined[1])
 
 

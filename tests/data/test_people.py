@@ -173,7 +173,7 @@ def test_kept_columns_stay_beside_their_rows() -> None:
         table = read(rows, Schema.parse({**spec, "rows_per_person": limit}))
         kept = table.people.kept_rows(np.arange(1))
         assert kept is not None
-        assert kept["note"].to_list() == [str(table.people.points[0, 0])]
+        assert kept.whole["note"].to_list() == [str(table.people.points[0, 0])]
 
 
 def test_a_large_table_is_quick() -> None:

@@ -186,7 +186,8 @@ def test_rows_that_changed_since_they_were_counted_are_refused(tmp_path: Path) -
     table = read(path, KEPT)
     residents(299).write_csv(path)
     with pytest.raises(DataError, match="the rows are no longer those that were read"):
-        Mondrian(k=5).publish(table)
+        Mondrian(k=5).publish(table).save(tmp_path / "release")
+    assert not (tmp_path / "release").exists()
 
 
 def test_whoever_waits_is_told_how_far_it_is(tmp_path: Path) -> None:

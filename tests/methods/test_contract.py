@@ -236,8 +236,8 @@ def test_kept_columns_stay_with_their_rows(name: str) -> None:
     for method in METHODS[name].grid(table):
         release = method.publish(table)
         assert release.kept is not None
-        assert sorted(release.kept["note"]) == sorted(frame["note"])
-        by_note = {row["note"]: row for row in release.kept.iter_rows(named=True)}
+        assert sorted(release.kept.whole["note"]) == sorted(frame["note"])
+        by_note = {row["note"]: row for row in release.kept.whole.iter_rows(named=True)}
         for person in frame.iter_rows(named=True):
             row = by_note[person["note"]]
             assert "abcd"[row["value"]] == person["illness"]

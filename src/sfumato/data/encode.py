@@ -3,6 +3,7 @@
 Text is encoded through its distinct values, so that labels are looked at once each.
 """
 
+from collections.abc import Sequence
 from typing import NoReturn
 
 import numpy as np
@@ -82,5 +83,9 @@ def _codes_of(text: pl.Series, axis: Axis, missing: tuple[str, ...]) -> NDArray[
 
 def _means_missing(numbers: NDArray[np.float64], missing: tuple[str, ...]) -> NDArray[np.bool_]:
     """Which numbers are spelled as a missing value, however many zeros either has."""
-    spelled = pl.Series(missing, dtype=pl.String).cast(pl.Float64, strict=False).drop_nulls().to_numpy()
-    return np.isin(numbers, spelled)
+    return np.isin(numbers, spelled_numbers(missing))
+
+
+def spelled_numbers(missing: Sequence[str]) -> NDArray[np.float64]:
+    """The numbers that mean a missing value."""
+    return pl.Series(missing, dtype=pl.String).cast(pl.Float64, strict=False).drop_nulls().to_numpy()

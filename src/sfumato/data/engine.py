@@ -15,10 +15,10 @@ from sfumato.data.delimited import Reading
 from sfumato.data.encode import encode_values, find_unfit, refuse_value
 from sfumato.data.keys import KeyCounts, Keys
 from sfumato.data.people import Repeated, keep_rows_of_people
-from sfumato.data.pieces import Piece, stack
+from sfumato.data.pieces import Parts, Piece, same_types, stack
+from sfumato.data.sorting import sorted_parts
 from sfumato.data.source import Source
 from sfumato.data.text import as_names
-from sfumato.errors import DataError
 from sfumato.schema import Axis, Schema
 
 Progress = Callable[[int, int], None]
@@ -55,8 +55,8 @@ class Engine(Protocol):
 
     def join_to_class(
         self, axes: Sequence[Axis], keys: NDArray[np.int32], class_of_key: NDArray[np.int64], value: Axis
-    ) -> pl.DataFrame:
-        """Every row with one of the keys: its class (`box`), its code on another axis (`value`), and its kept columns.
+    ) -> Parts:
+        """Every row with one of the keys: its class (`box`), its position on another axis (`value`), and kept columns.
 
         `keys` (keys, axes) are distinct. The result is sorted, so that its order tells nothing.
         """
@@ -116,19 +116,18 @@ class PolarsEngine:
 
     def join_to_class(
         self, axes: Sequence[Axis], keys: NDArray[np.int32], class_of_key: NDArray[np.int64], value: Axis
-    ) -> pl.DataFrame:
-        for name in self.schema.keep:
-            if name in ("box", "value"):
-                raise DataError(f"{self.where}: a column with role keep cannot be called {name!r}; rename it")
+    ) -> Parts:
         words = Keys([axis.size for axis in axes])
         class_of = words.pack(list(keys.T)).with_columns(box=class_of_key)
-        found = []
-        for batch in self._batches(_Tally()):
-            packed = words.pack([batch.codes[axis.name].to_numpy() for axis in axes])
-            lines = pl.DataFrame([*packed, batch.codes[value.name].alias("value"), *batch.kept])
-            rows = lines[np.repeat(np.arange(lines.height), batch.rows)].join(class_of, on=words.names, how="inner")
-            found.append(rows.select("box", "value", *self.schema.keep))
-        return stack(found, self.where).sort(pl.all())
+
+        def joined() -> Iterator[pl.DataFrame]:
+            for batch in self._batches(_Tally()):
+                packed = words.pack([batch.codes[axis.name].to_numpy() for axis in axes])
+                lines = pl.DataFrame([*packed, as_positions(batch.codes[value.name], value), *batch.kept])
+                rows = lines[np.repeat(np.arange(lines.height), batch.rows)].join(class_of, on=words.names, how="inner")
+                yield rows.select("box", "value", *self.schema.keep)
+
+        return Parts(lambda: sorted_parts(same_types(joined(), self.where)))
 
     def _batches(self, tally: _Tally) -> Iterator[Batch]:
         """All rows that are used, the ones of people with several after the others."""
@@ -230,6 +229,11 @@ class PolarsEngine:
             np.ones(int(used.sum()), dtype=np.int64),
             first.filter(used).cast(pl.Int64).to_numpy(),
         )
+
+
+def as_positions(codes: pl.Series, axis: Axis) -> pl.Series:
+    """The column `value` of joined rows: codes with the missing value last."""
+    return codes.set(codes < 0, axis.size).alias("value")
 
 
 def _can_be_grouped(raw: pl.Series) -> bool:

@@ -1,6 +1,6 @@
 """Pieces of a table: so many rows as are in memory at a time, with the columns that are wanted."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
@@ -43,6 +43,10 @@ class Parts:
         """All of it."""
         return pl.concat(self, rechunk=True)
 
+    def map(self, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Self:
+        """Every part changed."""
+        return type(self)(lambda: map(change, self))
+
     @classmethod
     def repeating(cls, times: NDArray[np.int64], lines: Callable[[NDArray[np.int64]], pl.DataFrame]) -> Self:
         """Rows of which each line stands there so many times; `lines` makes those with some numbers."""
@@ -60,13 +64,22 @@ class Parts:
         return cls(make)
 
 
-def stack(frames: Sequence[pl.DataFrame], where: str) -> pl.DataFrame:
+def stack(frames: Iterable[pl.DataFrame], where: str) -> pl.DataFrame:
     """Frames with the same columns, one below the other; refuses a column that changes its type."""
-    for name, kind in frames[0].schema.items():
-        other = next((frame.schema[name] for frame in frames if frame.schema[name] != kind), kind)
-        if other != kind:
-            raise DataError(f"{where}: the column {name!r} is {kind} in one file and {other} in another")
-    return pl.concat(frames, rechunk=True)
+    return pl.concat(same_types(frames, where), rechunk=True)
+
+
+def same_types(frames: Iterable[pl.DataFrame], where: str) -> Iterator[pl.DataFrame]:
+    """The same frames as they come."""
+    kinds: dict[str, pl.DataType] = {}
+    for frame in frames:
+        kinds = kinds or dict(frame.schema)
+        for name, kind in kinds.items():
+            if frame.schema[name] != kind:
+                raise DataError(
+                    f"{where}: the column {name!r} is {kind} in one file and {frame.schema[name]} in another"
+                )
+        yield frame
 
 
 def select(

@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.engine import Engine, PolarsEngine, Progress
-from sfumato.errors import DataError
+from sfumato.data.kept import KeptRows
 from sfumato.notebook import html_table
 from sfumato.schema import Axis, Schema
 from sfumato.schema.axis import MISSING_LABEL, Span
@@ -135,17 +134,14 @@ class Table:
         """Note that measures of these rows were shown."""
         self._looks.append(what)
 
-    def kept_rows(self, class_of_point: NDArray[np.int64]) -> pl.DataFrame | None:
+    def kept_rows(self, class_of_point: NDArray[np.int64]) -> KeptRows | None:
         """The rows with the classes of their points and the columns to keep as they are, where there are any.
 
         Rows at points of no class (−1) are left out.
         """
         if self.rows is None or not self.schema.keep:
             return None
-        rows = self.rows.join_to_class(self.schema.quasi, self.points, class_of_point, self.schema.sensitive)
-        if rows.height != self.n:
-            raise DataError(f"{self.rows.where}: the rows are no longer those that were read")
-        return rows.filter(pl.col("box") >= 0)
+        return KeptRows.of_engine(self.rows, self.schema, self.points, class_of_point, self.n)
 
     @property
     def people(self) -> Self:

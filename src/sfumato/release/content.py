@@ -10,9 +10,9 @@ from functools import cached_property
 from typing import Literal, Self
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
+from sfumato.data.kept import KeptRows
 from sfumato.errors import ReleaseError
 from sfumato.estimation.channel_estimator import ChannelEstimator
 from sfumato.estimation.shape import Shape, Side, Spread, even_spread, fit_shape, told_shape
@@ -59,7 +59,7 @@ class Content:
     claim: Claim
     provenance: Provenance
     layout: Layout = "rows"
-    kept: pl.DataFrame | None = None
+    kept: KeptRows | None = None
     suppressed: NDArray[np.float64] | None = None
     deviation: NDArray[np.float64] | None = None
     exact_people: bool = False

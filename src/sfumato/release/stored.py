@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sfumato.data.kept import KeptRows
 from sfumato.data.pieces import Parts
 from sfumato.errors import DataError, ReleaseError
 from sfumato.estimation.shape import Spread
@@ -22,7 +23,7 @@ from sfumato.release.labels import ParsedColumn, distinct_boxes, parse_labels
 from sfumato.release.margins import MARGINS, read_margins
 from sfumato.release.measured import MEASURED, Measured, read_measured
 from sfumato.release.tables import COLUMNS, WHOLE, make_tables
-from sfumato.schema import MISSING, Axis, Schema
+from sfumato.schema import Axis, Schema
 
 TABLES: dict[Layout, tuple[str, ...]] = {"rows": ("data",), "buckets": ("quasi", "sensitive"), "counts": ("counts",)}
 
@@ -127,9 +128,9 @@ class StoredTable:
         value = self._positions("data", lines, columns[-1])
         kept = None
         if self.schema.keep:
-            code = np.where(value == self.schema.sensitive.size, MISSING, value)
-            frame = lines.frame[list(self.schema.keep)].with_columns(pl.Series("box", box_of), pl.Series("value", code))
-            kept = frame[np.repeat(np.arange(len(code)), lines.times)]
+            row = np.repeat(np.arange(len(value)), lines.times)
+            keep = lines.frame.select(*self.schema.keep)[row]
+            kept = KeptRows.of_columns(box_of[row], value[row], keep, len(boxes), str(self.files["data"]))
         fields = self._classes(boxes, self._histograms(box_of, value, len(boxes), lines.times))
         claim = self.envelope.claim
         presence = claim.cost is not None and claim.shows_presence

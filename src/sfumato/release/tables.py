@@ -45,29 +45,19 @@ def published_rows(release: Content) -> Parts:
         raise ReleaseError("boxes that share a histogram cannot be written as rows; publish them as buckets")
     labels, number = spell_boxes(release.boxes, release.schema.quasi)
     sensitive, keep = release.schema.sensitive, release.schema.keep
-    kept = pl.DataFrame()
-    if not keep:
-        counts = np.zeros((len(labels), sensitive.positions), dtype=np.int64)
-        np.add.at(counts, number, _rounded_counts(release))
-        box, value = np.nonzero(counts)
-        times = counts[box, value]
-    elif release.kept is None:
-        raise ReleaseError(f"the column {keep[0]!r} has role keep, but the release was made without its rows")
-    else:
-        box, value = release.kept["box"].to_numpy(), release.kept["value"].to_numpy()
-        kept = release.kept.select(
-            pl.Series("box", number[box]), pl.Series("value", np.where(value < 0, sensitive.size, value)), *keep
-        ).sort(pl.all())
-        box, value = kept["box"].to_numpy(), kept["value"].to_numpy()
-        times = np.ones(len(box), dtype=np.int64)
     values = spell_values(sensitive)
-
-    def rows(some: NDArray[np.int64]) -> pl.DataFrame:
-        return pl.DataFrame(
-            [*labels[box[some]], values.gather(value[some]), *(kept[name].gather(some) for name in keep)]
+    if keep:
+        if release.kept is None:
+            raise ReleaseError(f"the column {keep[0]!r} has role keep, but the release was made without its rows")
+        return release.kept.join(number).map(
+            lambda rows: pl.DataFrame([*labels[rows["box"]], values.gather(rows["value"]), *rows.select(*keep)])
         )
-
-    return Parts.repeating(times, rows)
+    counts = np.zeros((len(labels), sensitive.positions), dtype=np.int64)
+    np.add.at(counts, number, _rounded_counts(release))
+    box, value = np.nonzero(counts)
+    return Parts.repeating(
+        counts[box, value], lambda some: pl.DataFrame([*labels[box[some]], values.gather(value[some])])
+    )
 
 
 def _rounded_counts(release: Content) -> NDArray[np.int64]:

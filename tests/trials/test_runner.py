@@ -212,13 +212,13 @@ def test_which_trials_promise_something(table: Table) -> None:
 
 
 ENDLESS = """
-import os, sys, time
+import os, time
 from brute_force import small_table
 from sfumato.methods import Mondrian
 from sfumato.trials import runner
 
 def wait(method, *how):
-    print(os.getpid(), file=sys.stderr, flush=True)
+    os.write(2, f"{os.getpid()}\\n".encode())
     time.sleep(600)
 
 runner.WORTH_PROCESSES, runner._run_in_worker = 0, wait

@@ -2,7 +2,8 @@
 
 Rows with the same parents get the child's values in exactly their shares, up to rounding, in random order: for m
 rows, the numbers (0 + U)/m, …, (m − 1 + U)/m are dealt out at random. Each row alone is an exact draw, rows
-together vary less than independent ones. All of it follows from noisy counts and costs no privacy.
+together vary less than independent ones. Rows with the same parents then exchange values where that brings other pairs
+of columns nearer to the model. All of it follows from noisy counts and costs no privacy.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.methods.models.binning import Attribute
+from sfumato.methods.models.exchange import Pair, exchange
 from sfumato.methods.models.network import Parents
 from sfumato.release.sampling import check_marginals
 
@@ -61,14 +63,15 @@ def sample(
         for parent, view in link.parents:
             groups = groups * attributes[parent].sizes[view] + attributes[parent].views[view][bins[parent]]
         drawn = draw(groups, link.shares, uniforms)
-        _check(nothing, 1, groups, drawn, link.shares, checks, child.name)
-        for other, column in bins.items():
-            names = f"{attributes[other].name} and {child.name}"
-            _check(column, attributes[other].bins, groups, drawn, link.shares, checks, names)
+        _check(_expect(nothing, 1, groups, link.shares), drawn, checks, child.name)
+        pairs = {other: _expect(column, attributes[other].bins, groups, link.shares) for other, column in bins.items()}
+        for other, pair in pairs.items():
+            _check(pair, drawn, checks, f"{attributes[other].name} and {child.name}")
+        exchange(drawn, groups, list(pairs.values()))
         bins[link.child] = drawn
         within = step_shares(child)
         step = draw(drawn, within, uniforms)
-        _check(nothing, 1, drawn, step, within, checks, child.name)
+        _check(_expect(nothing, 1, drawn, within), step, checks, child.name)
         found[:, link.child] = inside_steps(child, step, uniforms)
     return found
 
@@ -89,20 +92,15 @@ def inside_steps(attribute: Attribute, step: NDArray[np.int64], uniforms: Unifor
     return np.asarray(attribute.starts[step] + np.floor(uniforms(len(step)) * widths[step]).astype(np.int64))
 
 
-def _check(
-    other: NDArray[np.int64],
-    others: int,
-    groups: NDArray[np.int64],
-    drawn: NDArray[np.int64],
-    shares: NDArray[np.float64],
-    checks: int,
-    names: str,
-) -> None:
-    """Compare the counts of two columns with what the groups of their rows make of them."""
+def _expect(other: NDArray[np.int64], others: int, groups: NDArray[np.int64], shares: NDArray[np.float64]) -> Pair:
+    """What the groups of rows make of the counts of a column beside another one."""
     together = np.bincount(other * len(shares) + groups, minlength=others * len(shares)).reshape(others, -1)
-    expected = together @ (shares / shares.sum(axis=1, keepdims=True))
-    sampled = np.bincount(other * shares.shape[1] + drawn, minlength=expected.size).reshape(expected.shape)
-    check_marginals(expected, sampled, checks, names)
+    return Pair(other, together @ (shares / shares.sum(axis=1, keepdims=True)))
+
+
+def _check(pair: Pair, drawn: NDArray[np.int64], checks: int, names: str) -> None:
+    """Compare the counts of two columns with what is expected of them."""
+    check_marginals(pair.expected, pair.counts(drawn), checks, names)
 
 
 def _inverse(group: NDArray[np.int64], uniform: NDArray[np.float64], shares: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -23,6 +24,15 @@ def test_wishes_are_part_of_the_release(run: Run, publish: Run, people: Path) ->
     assert spec["parameters"]["predict"] == "disease"
     assert spec["parameters"]["queries"] == ["age < 40 and disease = flu", "sex = Male and town = Coast"]
     assert run("verify", "r").code == 3, "noise can neither be confirmed nor refuted"
+
+
+def test_the_frontier_tells_methods_and_prints_the_file(run: Run, people: Path) -> None:
+    (people / "asked.txt").write_text("age < 40 and disease = flu\nsex = Male and town = Coast\n")
+    words = ("--schema", "people.toml", "--method", "synthesis", "--queries", "asked.txt", "--audience", "inside")
+    assert run("frontier", "people.csv", *words, "-o", "out").code == 0
+    report = (people / "out" / "report.html").read_text(encoding="utf-8")
+    assert re.search(r"--method synthesis [^\"]*--queries asked.txt", report)
+    assert "--queries FILE" not in report
 
 
 @pytest.mark.parametrize(

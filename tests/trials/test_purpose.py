@@ -53,6 +53,19 @@ def test_queries_come_from_a_file_and_are_checked_before_anything_is_tried(tmp_p
     assert purpose_of(None, None) is COUNTS
 
 
+def test_what_recipients_do_is_told_to_methods_that_make_use_of_it() -> None:
+    chosen = sf.Synthesis(epsilon=2)
+    front = frontier(TABLE, [sf.Synthesis, sf.Mondrian], queries=TEXTS)
+    told = [trial.method for trial in front.trials if isinstance(trial.method, sf.Synthesis)]
+    assert told
+    assert all(method.queries == TEXTS for method in told)
+    assert purpose_of("sex", None).told(chosen) == sf.Synthesis(epsilon=2, predict="sex")
+    assert purpose_of(None, None).told(chosen) == chosen
+    assert purpose_of(None, TEXTS).told(sf.Mondrian(k=3)) == sf.Mondrian(k=3)
+    given = frontier(TABLE, [chosen], queries=TEXTS)
+    assert chosen in [trial.method for trial in given.trials]
+
+
 @pytest.mark.parametrize("column", ["illness", "sex"])
 def test_learning_from_the_rows_loses_nothing_and_from_nothing_everything(column: str) -> None:
     pytest.importorskip("sklearn")

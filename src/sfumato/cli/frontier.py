@@ -93,7 +93,7 @@ def command(
             allow_exact=allow_exact,
             progress=progress,
         )
-    published_by = partial(_publishing, frontier, file, schema or output / PROPOSED, study, ledger_file)
+    published_by = partial(_publishing, frontier, file, schema or output / PROPOSED, study, ledger_file, queries)
     files = write_report(frontier, output, recommendation, command=published_by)
     if schema is None:
         files.append(place(output / PROPOSED, to_toml(declared)))
@@ -153,10 +153,18 @@ def _following(file: Path, schema: Path, study: Study, options: dict[str, Any]) 
     return shlex.join([*words, "-o", str(study.folder.with_name(f"{study.folder.name}-advised"))])
 
 
-def _publishing(frontier: Frontier, file: Path, schema: Path, study: Study, ledger: Path | None, method: Method) -> str:
+def _publishing(
+    frontier: Frontier,
+    file: Path,
+    schema: Path,
+    study: Study,
+    ledger: Path | None,
+    queries: Path | None,
+    method: Method,
+) -> str:
     """The command that publishes by a method that was tried."""
     words = ["sfumato", "publish", str(file), "--schema", str(schema), "--method", method.name]
-    words += options_for(method)
+    words += options_for(method, queries)
     words += ["--pilot", str(study.pilot)] if frontier.pilot else []
     words += ["--beforehand"] if frontier.beforehand else []
     words += ["--ledger", str(ledger)] if ledger else []

@@ -67,9 +67,10 @@ def method_from(name: str, options: dict[str, Any]) -> Method:
     return kind.under(_requirements(given), **own)
 
 
-def options_for(method: Method) -> list[str]:
-    """The options with which `method_from` makes a method again; texts stand in a file that is not known here."""
-    given = {name: "FILE" if isinstance(value, tuple) else value for name, value in method.parameters().items()}.items()
+def options_for(method: Method, texts: Path | None = None) -> list[str]:
+    """The options with which `method_from` makes a method again; `texts` is the file in which its texts stand."""
+    file = str(texts or "FILE")
+    given = {name: file if isinstance(value, tuple) else value for name, value in method.parameters().items()}.items()
     return [word for name, value in given for word in ((spell(name),) if value is True else (spell(name), str(value)))]
 
 

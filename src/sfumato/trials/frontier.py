@@ -167,7 +167,9 @@ class Frontier:
     def _settings(self, table: Table) -> list[Method]:
         """The settings that would be tried on another table, were it asked as this one was."""
         known = [trial.method for trial in (*self.trials, *self.refused)]
-        return known if self.kinds is None else _settings(self.kinds, table, self.epsilons)
+        if self.kinds is None:
+            return known
+        return [self.purpose.told(method) for method in _settings(self.kinds, table, self.epsilons)]
 
 
 def default_methods(table: Table, epsilons: Sequence[float] | None = None) -> list[Method]:
@@ -211,7 +213,8 @@ def frontier(
     What is given is a setting, or a kind of method at all the settings it declares. If there are no single settings
     among them, more are tried between those that are near the floor of the `audience`, and close rivals once more.
     How useful a release is, is judged by counts in general, by a column to `predict` from the others, or by `queries`
-    of one's own, given as a list or as the path of a file with one on each line.
+    of one's own, given as a list or as the path of a file with one on each line; methods that can make use of knowing
+    that are told.
 
     With a `folder`, each trial is stored there as it ends, and a later call goes on where this one stopped.
     `progress` is called with each trial, how many are done, and how many there are.
@@ -260,6 +263,7 @@ class Asked:
         epsilons = None if rest is None else (rest,)
         kinds = None if self.methods is None else tuple(self.methods)
         settings = default_methods(table, epsilons) if kinds is None else _settings(kinds, table, epsilons)
+        settings = [each if each in (kinds or ()) else self.purpose.told(each) for each in settings]
         adaptive = kinds is None or not any(isinstance(kind, Method) for kind in kinds)
         ends = [method for kind in METHODS.values() if kind.endpoint for method in kind.grid(table)]
         trials = self._search(table, noise=rest is not None).run(

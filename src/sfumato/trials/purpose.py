@@ -7,9 +7,9 @@ import hashlib
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -51,6 +51,16 @@ class Purpose(ABC):
     @property
     def key(self) -> str:
         return ""
+
+    @property
+    def wish(self) -> dict[str, Any]:
+        """The parameters by which methods that make use of it are told."""
+        return {}
+
+    def told(self, method: Method) -> Method:
+        """The same setting, told of this use if it can be."""
+        takes = self.wish.keys() <= {item.name for item in fields(method)}
+        return replace(method, **self.wish) if self.wish and takes else method
 
     @abstractmethod
     def sentence(self, value: float, most: str = "") -> str:
@@ -117,6 +127,10 @@ class OwnQueries(Purpose):
     def key(self) -> str:
         return "queries " + hashlib.sha256("\n".join(self.texts).encode()).hexdigest()[:16]
 
+    @property
+    def wish(self) -> dict[str, Any]:
+        return {"queries": self.texts}
+
     def sentence(self, value: float, most: str = "") -> str:
         return f"the typical one of your {len(self.texts)} counts is off by {most}{percent(value)}"
 
@@ -158,6 +172,10 @@ class Prediction(Purpose):
     @property
     def key(self) -> str:
         return f"predict {self.column} by {' or '.join(self.learners)}"
+
+    @property
+    def wish(self) -> dict[str, Any]:
+        return {"predict": self.column}
 
     def sentence(self, value: float, most: str = "") -> str:
         return f"{most}{percent(value)} of what can be learned about {self.column} is lost"

@@ -1,4 +1,7 @@
-"""Run the benchmarks: `python -m benchmarks --peers PYTHON [name ...]`; exit code 1 if a target is missed."""
+"""Run the benchmarks: `python -m benchmarks --peers PYTHON [name ...]`; exit code 1 if a target is missed.
+
+What each of them finds is shown as it comes, and stands in docs/benchmarks.md when it is through.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from benchmarks import (
     commuting,
     fineness,
     linkage,
+    page,
     paper,
     pilots,
     private,
@@ -57,11 +61,14 @@ def main() -> int:
     missed = 0
     for name in chosen.names or BENCHMARKS:
         peers = chosen.private_peers if name in PRIVATE else chosen.peers
+        results = []
         for result in BENCHMARKS[name](peers):
+            results.append(result)
             missed += not result.met
             verdict = "met   " if result.met else "MISSED"
             asked = f" (asked {result.asked})" if result.asked else ""
             print(f"{verdict}  {result.what}: {result.got}{asked}", flush=True)
+        page.write_section(name, results, (BENCHMARKS[name].__doc__ or "").partition("\n\n")[0])
     return 1 if missed else 0
 
 

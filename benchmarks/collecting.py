@@ -29,7 +29,7 @@ PEER_CALLS = 2_000
 
 
 def collecting(_: str) -> Iterator[Result]:
-    """All of it."""
+    """Noise at the client: updates, estimates, perturbing and counting, beside the dense way and OpenDP."""
     yield _update(1_000, 20)
     yield _update(5_000, 300)
     yield from _estimate()

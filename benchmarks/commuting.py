@@ -33,7 +33,7 @@ PEOPLE = 15
 
 
 def commuting(_: str) -> Iterator[Result]:
-    """All of it."""
+    """Synthetic flows of Rhode Island: seconds, memory, cost by the size of the domain, and the dense way beside it."""
     yield from _rhode_island()
     yield from _flat()
     yield _against_dense()

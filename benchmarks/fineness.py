@@ -134,7 +134,7 @@ def _under_values(case: Case) -> Iterator[Result]:
 
 
 def fineness(peers: str) -> Iterator[Result]:
-    """Every table, then what all come to."""
+    """How finely Mondrian publishes many tables at the same requirements, and what all come to."""
     tables = cases()
     for case in tables:
         yield _under_size(case)

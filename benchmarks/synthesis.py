@@ -47,6 +47,8 @@ DELTA = 1e-9
 EPSILONS = (1.0, 0.1, 10.0)
 SEEDS = 5
 MADE = PEERS / "made.json"
+ALONE = {"XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false", "OMP_NUM_THREADS": "1"}
+"""Peers compute in one thread: several wait for each other, and take five times the processor time."""
 STEPS = 64
 MAX_SETS = 150
 QUERIES = 1_000
@@ -277,7 +279,8 @@ def _run_peer(python: str, peer: Peer, amount: float, delta: float, seen: Rows) 
         pl.DataFrame(seen.codes, schema=names).write_csv(path)
         domain = json.dumps(dict(zip(names, seen.sizes, strict=True)))
         script = [str(PEERS / peer.script), peer.kind, str(amount), str(delta), str(path), domain, str(out)]
-        told = subprocess.run([python, "-W", "ignore", *script], check=True, capture_output=True, text=True).stdout
+        command = [python, "-W", "ignore", *script]
+        told = subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, **ALONE}).stdout
         return Rows(pl.read_csv(out).to_numpy().astype(np.int64), seen.sizes), float(told.split()[-1])
 
 

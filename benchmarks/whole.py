@@ -35,7 +35,7 @@ def _timed(name: str, table: sf.Table, asked: float) -> Result:
 
 
 def start(peers: str) -> list[Result]:
-    """`sfumato --help`."""
+    """How soon `sfumato --help` answers."""
     command = shutil.which("sfumato", path=str(Path(sys.executable).parent)) or "sfumato"
     seconds = best_of(5, lambda: subprocess.run([command, "--help"], check=True, capture_output=True))
     return [at_most("sfumato --help", 0.5, seconds, "s")]

@@ -53,6 +53,8 @@ if PROFILE != "search":
     providers._get_local_constants = providers.Constants
 
 ADULT_TRAINING_ROWS = 30_162
+FEW = 20
+"""How many random counts are asked where only that they are asked matters."""
 ADULT_CATEGORICAL = ("workclass", "education", "marital-status", "race", "sex")
 
 SLOW_TESTS = (
@@ -146,6 +148,20 @@ def commands_made_once() -> Iterator[None]:
     program = app.program
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(app, "program", lambda name=None: make(name, *METHODS.values(), *REQUIREMENTS.values()))
+        yield
+
+
+@pytest.fixture(scope="module")
+def few_queries() -> Iterator[None]:
+    """Twenty random counts in place of thousands, for tests that ask whether measuring ends and not what comes out.
+
+    On a table of a few rows hardly any random count is of anybody, and drawing so many takes longer than the rest.
+    """
+    from sfumato.measures.workloads import range_counts
+
+    draw = range_counts.draw
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(range_counts, "draw", lambda table, count, *how: draw(table, min(count, FEW), *how))
         yield
 
 

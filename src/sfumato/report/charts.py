@@ -32,7 +32,13 @@ def style(
     width, height = size
     sizes: dict[str, Any] = {"labelFontSize": 12, "titleFontSize": 13, "titleFontWeight": 600, "titleColor": INK}
     lines: dict[str, Any] = {"gridColor": GRID, "domainColor": QUIET, "tickColor": QUIET}
-    heading: dict[str, Any] = {"anchor": "start", "fontSize": 16, "color": INK, "subtitleColor": QUIET, "subtitleFontSize": 12}
+    heading: dict[str, Any] = {
+        "anchor": "start",
+        "fontSize": 16,
+        "color": INK,
+        "subtitleColor": QUIET,
+        "subtitleFontSize": 12,
+    }
     config = alt.Config(
         font=FONT,
         background="white",

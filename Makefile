@@ -8,6 +8,9 @@ PEERS_READY := $(PEERS)/.ready
 PRIVATE_PEERS := .venv-peers-dp
 PRIVATE_PEERS_READY := $(PRIVATE_PEERS)/.ready
 
+# Tests start the program hundreds of times; each time all of it would be read from source.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test quick lint types compiled unit audit kills bench docs reproduction lock clean
 
 demo: $(READY)

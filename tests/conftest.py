@@ -1,4 +1,4 @@
-"""Shared fixtures: where the real data lies, the Adult tables, and how hard Hypothesis searches.
+"""Shared fixtures: where files of tests lie, the real data, the Adult tables, and how hard Hypothesis searches.
 
 `HYPOTHESIS_PROFILE=search` draws new and many more examples, `quick` fewer; all but `search` repeat themselves from run
 to run. Every test belongs to one tier, by which `make quick` and others choose.
@@ -7,7 +7,9 @@ to run. Every test belongs to one tier, by which `make quick` and others choose.
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+import tempfile
 import uuid
 from functools import cache
 from pathlib import Path
@@ -19,8 +21,15 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import polars as pl
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 TESTS = Path(__file__).resolve().parent
+MEMORY = Path("/dev/shm")
+MIN_MEMORY = 2 * 2**30
+"""Free bytes there that files of tests ask for."""
+# Tests write many small files, each of which would be forced to the disk.
+if "TMPDIR" not in os.environ and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free >= MIN_MEMORY:
+    os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
 # `strategies` and `reference` are imported by name from any folder of tests.
 sys.path.insert(0, str(TESTS))
 
@@ -36,9 +45,16 @@ SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too
 settings.register_profile("default", max_examples=40, deadline=None, derandomize=True, suppress_health_check=SLOW)
 settings.register_profile("quick", max_examples=10, deadline=None, derandomize=True, suppress_health_check=SLOW)
 settings.register_profile("search", max_examples=1_000, deadline=None, suppress_health_check=SLOW, print_blob=True)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "default")
+settings.load_profile(PROFILE)
+if PROFILE != "search":
+    # Otherwise constants of the modules that earlier tests happened to load become examples.
+    assert callable(providers._get_local_constants)
+    providers._get_local_constants = providers.Constants
 
 ADULT_TRAINING_ROWS = 30_162
+FEW = 20
+"""How many random counts are asked where only that they are asked matters."""
 ADULT_CATEGORICAL = ("workclass", "education", "marital-status", "race", "sex")
 
 SLOW_TESTS = (
@@ -132,6 +148,20 @@ def commands_made_once() -> Iterator[None]:
     program = app.program
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(app, "program", lambda name=None: make(name, *METHODS.values(), *REQUIREMENTS.values()))
+        yield
+
+
+@pytest.fixture(scope="module")
+def few_queries() -> Iterator[None]:
+    """Twenty random counts in place of thousands, for tests that ask whether measuring ends and not what comes out.
+
+    On a table of a few rows hardly any random count is of anybody, and drawing so many takes longer than the rest.
+    """
+    from sfumato.measures.workloads import range_counts
+
+    draw = range_counts.draw
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(range_counts, "draw", lambda table, count, *how: draw(table, min(count, FEW), *how))
         yield
 
 

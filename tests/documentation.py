@@ -13,7 +13,6 @@ import io
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -41,7 +40,6 @@ COMMANDS_PAGE = ROOT / "docs" / "commands.md"
 MEASURES_PAGE = ROOT / "docs" / "measures.md"
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NOT_RUN = ("cd", "mkdir", "source", "make", "sfumato commute", "sfumato local", "sfumato audit")
-STORE = "trials.jsonl"
 PILOTS = 10
 WIDTH = 118
 ALIKE = 0.7
@@ -67,16 +65,12 @@ def shows(shown: str, printed: str) -> bool:
 
 
 def run(line: str) -> str:
-    """What a line of a shell example prints; trials that the demo has stored are not run again."""
+    """What a line of a shell example prints."""
     if line.startswith(NOT_RUN):
         return ""
     word, *arguments = shlex.split(line)
     if word != "sfumato":
         return subprocess.run(["sh", "-c", line], check=True, capture_output=True, text=True).stdout
-    if arguments[0] == "frontier" and Path("demo", STORE).exists():
-        folder = Path(arguments[arguments.index("-o") + 1])
-        folder.mkdir(exist_ok=True)
-        shutil.copy(Path("demo", STORE), folder / STORE)
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         main(arguments)
@@ -98,23 +92,27 @@ def outputs(text: str) -> Iterator[tuple[str, str]]:
 
 @contextlib.contextmanager
 def tutorial_folder(folder: Path) -> Iterator[None]:
-    """An empty folder with a ledger of its own, where commands run in this process alone: others take long to start."""
+    """An empty folder with a ledger of its own, where commands run in this process alone: others take long to start.
+
+    Where no method is named, a few settings are tried in place of all.
+    """
+    few = [sf.Mondrian(k=5), sf.Mondrian(k=5, t=0.1, distance="jensen-shannon"), sf.Marginals(epsilon=2.55)]
     with (
         contextlib.chdir(folder),
         mock.patch.dict(os.environ, SFUMATO_LEDGER=str(folder / "ledger.sqlite")),
         mock.patch("os.cpu_count", return_value=1),
+        mock.patch("sfumato.trials.frontier.default_methods", return_value=few),
     ):
         yield
 
 
 @contextlib.contextmanager
 def readme_folder(folder: Path) -> Iterator[None]:
-    """The folder that `make demo` leaves, and a few settings in place of all."""
-    few = [sf.Mondrian(k=5), sf.Mondrian(k=5, t=0.1, distance="jensen-shannon"), sf.Marginals(epsilon=2.55)]
+    """The folder that `make demo` leaves."""
     (folder / "sfumato-demo").mkdir()
     sf.residents(5_000).write_csv(folder / "sfumato-demo" / "town.csv")
     (folder / "sfumato-demo" / "town.toml").write_bytes(SCHEMA_PATH.read_bytes())
-    with tutorial_folder(folder), mock.patch("sfumato.trials.frontier.default_methods", return_value=few):
+    with tutorial_folder(folder):
         yield
 
 

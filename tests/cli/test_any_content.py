@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from cli.conftest import Run
 
+pytestmark = pytest.mark.usefixtures("few_queries")
 SCHEMA = """
 name = "people"
 

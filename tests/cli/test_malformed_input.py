@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, settings
 
-from sfumato.measures.workloads import ConjunctiveCounts, HalfDomainCounts, InformationLoss, LargePopulations
-
 from .malformed import SCHEMA_FAULTS, TABLE_FAULTS, Case, Tampering, cases, check, run
 
 if TYPE_CHECKING:
@@ -128,16 +126,8 @@ CHECKS = {check_queries: 200, check_measures: 60, check_tampering: 200, check_pr
 """How many inputs each gets; measuring takes the longest."""
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _few_queries() -> Iterator[None]:
-    """Workloads of a few queries: here only that they end matters."""
-    few = (LargePopulations(), HalfDomainCounts(count=20), ConjunctiveCounts(count=20), InformationLoss())
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sfumato.measures.measure.WORKLOADS", few)
-        yield
-
-
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_queries")
 @pytest.mark.parametrize(("what", "examples"), CHECKS.items())
 def test_every_input_ends_in_a_correct_result_or_in_one_sentence(
     what: Callable[[Path, Case], None], examples: int

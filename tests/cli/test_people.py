@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from cli.conftest import Run
 
+pytestmark = pytest.mark.usefixtures("few_queries")
 SCHEMA = """
 name = "visits"
 {more}

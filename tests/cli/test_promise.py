@@ -30,6 +30,7 @@ from sfumato.trials.pilot import Pilot, split_off
 if TYPE_CHECKING:
     from .conftest import Outcome, Run
 
+pytestmark = pytest.mark.usefixtures("few_queries")
 LENIENT = ("--max-p-loss", "inf", "--max-query-error", "inf")
 TRIED = ("--method", "quad-tree", "--workers", "1")
 FRONTIER = ("frontier", "people.csv", "--schema", "people.toml", *TRIED, *LENIENT, "-o")

@@ -10,7 +10,7 @@ from unittest import mock
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sfumato.data import blocks
@@ -42,6 +42,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @given(TEXTS, st.integers(1, 60), st.sampled_from(["lenient", "lossy", "strict"]), st.booleans())
+@example((["1,2,3", '"a",1,', "15,\r,16"], "\n", False), 1, "strict", False)
 def test_blocks_of_any_size_read_as_the_whole_file(
     folder: Path, text: tuple[list[str], str, bool], size: int, reading: Reading, packed: bool
 ) -> None:

@@ -39,7 +39,7 @@ KEPT = Schema.parse(
 
 
 @contextmanager
-def in_pieces(rows: int = 50, size: int = 2_000) -> Iterator[None]:
+def in_pieces(rows: int = 100, size: int = 5_000) -> Iterator[None]:
     """Everything that limits what is in memory made small."""
     with (
         mock.patch.object(blocks, "BLOCK", size),

@@ -47,6 +47,7 @@ def present_in(measures: Iterable[Measure]) -> set[str]:
     return {entry.name for entry in measures if not entry.optional}
 
 
+@pytest.mark.usefixtures("few_queries")
 @settings(max_examples=40)
 @given(releases(most_rows=12))
 def test_every_value_stays_in_the_range_of_its_measure(case: ReleaseCase) -> None:

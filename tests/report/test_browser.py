@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from sfumato.report.frontier.chart import HEIGHT, frontier_chart
 from sfumato.report.frontier.labels import curve_labels
 from sfumato.report.frontier.points import axes, pair_rows
 
-from .browser import Browser, needs_browser
+from .browser import PATIENCE, Browser, needs_browser
 from .conftest import page_of
 from .document import frontier_document, typed
 
@@ -88,6 +89,17 @@ def hover(page: Browser, selector: str) -> None:
     }})()""")
     for step in (1, 0):
         page.call("Input.dispatchMouseEvent", type="mouseMoved", x=x + step, y=y)
+
+
+def told(page: Browser, selector: str) -> str:
+    """What hovering over a mark tells; while the page is laid out anew the mark moves, and is aimed at again."""
+    end = time.monotonic() + PATIENCE
+    while not page.evaluate("Boolean(document.querySelector('#vg-tooltip-element.visible'))"):
+        assert time.monotonic() < end, f"nothing is told of {selector}; errors: {page.errors}"
+        hover(page, selector)
+        time.sleep(0.03)
+    text: str = page.evaluate("document.querySelector('#vg-tooltip-element').textContent")
+    return text
 
 
 def test_the_page_is_drawn_without_complaint_or_network(page: Browser, folder: Path) -> None:
@@ -246,18 +258,14 @@ def test_by_night_the_chart_is_light_on_dark(browser: Browser, folder: Path) -> 
 
 
 def test_a_point_tells_its_figures(page: Browser) -> None:
-    hover(page, "#chart .trials_marks path:nth-child(3)")
-    page.wait("document.querySelector('#vg-tooltip-element.visible')")
-    text = page.evaluate("document.querySelector('#vg-tooltip-element').textContent")
+    text = told(page, "#chart .trials_marks path:nth-child(3)")
     assert "kd-tree ε=1" in text
     assert "epsilon = 1, height = 8" in text
     assert "Worst-case belief shift0.142 (0.121 to 0.171)" in text
 
 
 def test_the_ring_does_not_hide_the_recommended_point(page: Browser) -> None:
-    hover(page, "#chart .recommended_marks path")
-    page.wait("document.querySelector('#vg-tooltip-element.visible')")
-    assert "t=0.15, bucketized" in page.evaluate("document.querySelector('#vg-tooltip-element').textContent")
+    assert "t=0.15, bucketized" in told(page, "#chart .recommended_marks path")
 
 
 def test_a_click_in_the_legend_leaves_one_series(page: Browser) -> None:
@@ -347,9 +355,7 @@ def test_nasty_names_do_nothing(browser: Browser, nasty_page: str, tmp_path: Pat
     page = opened(browser, path, 380)
     assert page.evaluate("document.documentElement.scrollWidth") == 380
     page.resize(1400, 1000)
-    hover(page, "#chart .trials_marks path:nth-child(7)")
-    page.wait("document.querySelector('#vg-tooltip-element.visible')")
-    assert "</script><b>" in page.evaluate("document.querySelector('#vg-tooltip-element').textContent")
+    assert "</script><b>" in told(page, "#chart .trials_marks path:nth-child(7)")
     choose(page, "breach", "query_error")
     assert page.evaluate("window.harmed") is None
     assert page.evaluate("document.querySelectorAll('img').length") == 0

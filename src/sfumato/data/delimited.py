@@ -6,6 +6,7 @@ Another program's separator is found out, and its empty lines are left out.
 import codecs
 import csv
 import io
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
@@ -25,6 +26,8 @@ SEPARATORS = ",;\t|"
 MAX_HEADER = 1_000_000
 MAX_FIELD = 2**31 - 1
 LAST_IS_EMPTY = "\0 last is empty"
+RETURN_IN_CELL = re.compile(rb"\r(?!\n)")
+"""It ends a line to Python's reader, and not to the one whose rows are counted."""
 
 
 def read_delimited(path: Path, columns: Sequence[str] | None, guess: bool, reading: Reading) -> Iterator[Piece]:
@@ -109,7 +112,8 @@ class Dialect:
         """How many fields each row has."""
         csv.field_size_limit(MAX_FIELD)
         errors = "strict" if self.reading == "strict" else NOT_TEXT
-        file = io.TextIOWrapper(io.BytesIO(text), encoding="utf-8-sig", errors=errors, newline="")
+        lines = io.BytesIO(RETURN_IN_CELL.sub(b" ", text))
+        file = io.TextIOWrapper(lines, encoding="utf-8-sig", errors=errors, newline="")
         records = csv.reader(file, delimiter=self.separator)
         next(records)
         return [len(record) for record in records]

@@ -30,18 +30,27 @@ def style(
 ) -> alt.LayerChart:
     """A chart in the look of the report. A file can be passed on without the page, so it says itself what it is."""
     width, height = size
-    sizes = {"labelFontSize": 12, "titleFontSize": 13, "titleFontWeight": 600, "titleColor": INK}
-    lines = {"gridColor": GRID, "domainColor": QUIET, "tickColor": QUIET}
-    heading = {"anchor": "start", "fontSize": 16, "color": INK, "subtitleColor": QUIET, "subtitleFontSize": 12}
-    styled: alt.LayerChart = (
-        chart.properties(width=width, height=height, padding=12)
-        .properties(title=alt.TitleParams(title, subtitle=[caution, *notes], limit=width))
-        .configure(font=FONT, background="white", aria=False)
-        .configure_view(stroke=None)
-        .configure_axis(**sizes, **lines, labelColor=QUIET, titlePadding=10)
-        .configure_legend(**sizes, labelColor=INK, **legend)
-        .configure_title(**heading, subtitlePadding=5, offset=12)
+    sizes: dict[str, Any] = {"labelFontSize": 12, "titleFontSize": 13, "titleFontWeight": 600, "titleColor": INK}
+    lines: dict[str, Any] = {"gridColor": GRID, "domainColor": QUIET, "tickColor": QUIET}
+    heading: dict[str, Any] = {
+        "anchor": "start",
+        "fontSize": 16,
+        "color": INK,
+        "subtitleColor": QUIET,
+        "subtitleFontSize": 12,
+    }
+    config = alt.Config(
+        font=FONT,
+        background="white",
+        aria=False,
+        view=alt.ViewConfig(stroke=None),
+        axis=alt.AxisConfig(**sizes, **lines, labelColor=QUIET, titlePadding=10),
+        legend=alt.LegendConfig(**sizes, labelColor=INK, **legend),
+        title=alt.TitleConfig(**heading, subtitlePadding=5, offset=12),
     )
+    above = alt.TitleParams(title, subtitle=[caution, *notes], limit=width)
+    # In one step, since every step copies the whole chart.
+    styled: alt.LayerChart = chart.properties(width=width, height=height, padding=12, title=above, config=config)
     return styled
 
 

@@ -237,13 +237,14 @@ class ConjunctiveCounts(Workload):
         axes = table.schema.axes
         dimensions = min(self.dimensions, len(table.schema.quasi))
         share = self.selectivity ** (1 / (dimensions + 1))
+        whole = [axis.positions for axis in axes]
+        narrow = [math.ceil(share * positions - ROUNDING) for positions in whole]
 
         def lengths(generator: np.random.Generator) -> Sequence[int]:
-            covered = [axis.positions for axis in axes]
-            chosen = generator.choice(len(axes) - 1, size=dimensions, replace=False)
-            for position in (*chosen, len(axes) - 1):
-                covered[position] = math.ceil(share * axes[position].positions - ROUNDING)
-            return covered
+            covered = whole[:-1]
+            for position in generator.choice(len(covered), size=dimensions, replace=False):
+                covered[position] = narrow[position]
+            return [*covered, narrow[-1]]
 
         queries: Queries = table.remember(self, lambda: draw(table, self.count, self.seed, lengths))
         return queries

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.compiled import compiled
+from sfumato.compiled import compiled_if_many
 from sfumato.methods.growing.box import EMPTY, Box, varies
 from sfumato.methods.growing.cuts import TIE, Cuts, SweepRule, double, keep_best, worth_trying
 from sfumato.methods.growing.points import PointArrays, Runs
@@ -42,14 +42,14 @@ class Sweep(NamedTuple):
     axis: Integer
 
 
-@compiled
+@compiled_if_many
 def _room_for(points: int, axes: int) -> Scratch:
     numbers = np.empty((3, points), dtype=np.int64)
     positions, buckets = np.empty((axes, points), dtype=np.int32), np.empty(4 * points + 128, dtype=np.int64)
     return Scratch(positions, numbers[0], numbers[1], numbers[2], np.empty((2, points)), buckets)
 
 
-@compiled
+@compiled_if_many
 def _sort_by_position(
     along: NDArray[np.int32], box: Box, buckets: NDArray[np.int64], ordered: NDArray[np.int64]
 ) -> None:
@@ -82,7 +82,7 @@ def _sort_by_position(
         buckets[bucket] += 1
 
 
-@compiled
+@compiled_if_many
 def _widen(
     along: NDArray[np.int32],
     ordered: NDArray[np.int64],
@@ -115,7 +115,7 @@ def _widen(
             widths[side, cut] += width * scale
 
 
-@compiled
+@compiled_if_many
 def _cut_by_cost(
     sweep: Sweep, rule: SweepRule, scale: NDArray[np.float64], scratch: Scratch, cuts: Cuts, found: int
 ) -> int:
@@ -148,7 +148,7 @@ def _cut_by_cost(
     return found
 
 
-@compiled
+@compiled_if_many
 def _cut_at_median(sweep: Sweep, min_rows: int, scale: NDArray[np.float64], cuts: Cuts, found: int) -> int:
     """Write the cuts on both sides of the median: the widest axis is the cheapest, the median goes left if it can."""
     axis, along = sweep.axis, sweep.positions[sweep.axis][sweep.ordered]
@@ -165,7 +165,7 @@ def _cut_at_median(sweep: Sweep, min_rows: int, scale: NDArray[np.float64], cuts
     return found
 
 
-@compiled
+@compiled_if_many
 def _count_left(
     points: PointArrays, members: NDArray[np.int64], ordered: NDArray[np.int64], cuts: Cuts, first: int, end: int
 ) -> None:
@@ -180,7 +180,7 @@ def _count_left(
         cuts.left[cut] = counts
 
 
-@compiled
+@compiled_if_many
 def _look_at(points: PointArrays, members: NDArray[np.int64], scratch: Scratch, whole: Box) -> int:
     """Write the positions and rows of the points of a region, and the box around them; all their rows."""
     whole[:] = EMPTY
@@ -199,7 +199,7 @@ def _look_at(points: PointArrays, members: NDArray[np.int64], scratch: Scratch, 
     return total
 
 
-@compiled
+@compiled_if_many
 def sweep_cuts(points: PointArrays, runs: Runs, rule: SweepRule) -> Cuts:
     """All cuts of the regions that follow the rule, by region, axis and position."""
     axes, largest = len(points.sizes), (runs.ends - runs.starts).max()

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.compiled import compiled
+from sfumato.compiled import compiled_if_many
 from sfumato.methods.growing.box import penalties
 from sfumato.methods.growing.cuts import TIE, Cuts
 from sfumato.methods.growing.points import PointArrays, Runs
@@ -125,7 +125,7 @@ def _places(runs: Runs) -> NDArray[np.int64]:
     return np.repeat(runs.starts - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
 
 
-@compiled
+@compiled_if_many
 def cut_in_place(positions: NDArray[np.int32], runs: Runs, cuts: Cuts) -> Runs:
     """The points of both sides of each cut, in turn, where the region's were; every region has one cut at most."""
     starts, ends = np.empty(2 * len(cuts.region), dtype=np.int64), np.empty(2 * len(cuts.region), dtype=np.int64)
@@ -144,7 +144,7 @@ def cut_in_place(positions: NDArray[np.int32], runs: Runs, cuts: Cuts) -> Runs:
     return Runs(runs.order, starts, ends)
 
 
-@compiled
+@compiled_if_many
 def adopt_best(runs: Runs, penalty: NDArray[np.float64], region: NDArray[np.int64], parts: Settled) -> Settled:
     """Each region cut in the way that leaves the least penalty, the first of equals; one without cuts is a class.
 

@@ -13,7 +13,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.compiled import compiled
+from sfumato.compiled import compiled_if_many
 from sfumato.methods.growing.cuts import Cuts, SweepRule, choose_best, worth_trying
 from sfumato.methods.growing.points import PointArrays, Runs
 from sfumato.methods.growing.sweep import sweep_cuts
@@ -116,7 +116,7 @@ def chosen(cuts: Cuts, which: NDArray[np.int64]) -> Cuts:
     return Cuts._make(array[which] for array in cuts)
 
 
-@compiled
+@compiled_if_many
 def best_of_each(cuts: Cuts, rows: NDArray[np.int64], min_rows: int, most: int) -> NDArray[np.int64]:
     """Which cuts are the cheapest of their region, as many as are worth trying, by region and cost."""
     best = np.empty(len(cuts.region) + most, dtype=np.int64)
@@ -130,7 +130,7 @@ def best_of_each(cuts: Cuts, rows: NDArray[np.int64], min_rows: int, most: int) 
     return best[:found]
 
 
-@compiled
+@compiled_if_many
 def cut_runs(positions: NDArray[np.int32], runs: Runs, cuts: Cuts) -> Runs:
     """The points of both sides of each cut, in turn, in an order of their own: cuts may share a region."""
     region, axis, position = cuts.region, cuts.axis, cuts.position

@@ -16,7 +16,7 @@ from sfumato.methods.growing.cuts import MOST_OF_AXIS, Cuts
 from sfumato.methods.growing.points import Points, Runs
 from sfumato.methods.partition import grow as module
 from sfumato.methods.partition.decide import partition
-from sfumato.methods.partition.search import best_of_each, cut_runs
+from sfumato.methods.partition.search import Limits, best_of_each, cut_runs
 from sfumato.privacy.requirements import KAnonymity, LDiversity, Population, Requirement, TCloseness
 from sfumato.schema import Schema
 from strategies import TableCase, tables
@@ -110,7 +110,7 @@ def proposed(generator: np.random.Generator, regions: int) -> Cuts:
     region = np.sort(generator.integers(0, regions, size=40))
     axis, cost = generator.integers(0, 3, size=40), generator.integers(0, 5, size=40) / 4
     nothing = np.zeros(40, dtype=np.int64)
-    return Cuts(region, axis, nothing, np.arange(40), cost, np.zeros((40, 0), dtype=np.int64))
+    return Cuts(region, axis, nothing, np.arange(40), cost)
 
 
 def chosen_by_sorting(cuts: Cuts, region: int, most: int) -> list[int]:
@@ -126,9 +126,11 @@ def chosen_by_sorting(cuts: Cuts, region: int, most: int) -> list[int]:
 def test_the_best_cuts_of_each_region(seed: int, most: int) -> None:
     cuts = proposed(np.random.default_rng(seed), 4)
     expected = [cut for region in range(4) for cut in chosen_by_sorting(cuts, region, most)]
-    assert best_of_each(cuts, np.full(4, 6), 2, most).tolist() == expected
+    assert best_of_each(cuts, Limits(np.full(4, 6), 2, most)).tolist() == expected
     cheapest = [cut for region in range(4) for cut in chosen_by_sorting(cuts, region, 1)]
-    assert best_of_each(cuts, np.full(4, 5), 2, most).tolist() == cheapest, "no part of five rows can be cut again"
+    assert best_of_each(cuts, Limits(np.full(4, 5), 2, most)).tolist() == cheapest, (
+        "no part of five rows can be cut again"
+    )
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -138,7 +140,7 @@ def test_points_of_both_sides(seed: int) -> None:
     runs = Runs(generator.permutation(12), np.array([0, 5]), np.array([5, 12]))
     before = runs.order.copy()
     region, axis, position = np.array([0, 1, 1]), np.array([1, 0, 1]), np.array([2, 3, 1])
-    cuts = Cuts(region, axis, region, position, np.zeros(3), np.zeros((3, 0), dtype=np.int64))
+    cuts = Cuts(region, axis, region, position, np.zeros(3))
     parts = cut_runs(positions, runs, cuts)
     found = [parts.order[start:end].tolist() for start, end in zip(parts.starts, parts.ends, strict=True)]
     expected = []

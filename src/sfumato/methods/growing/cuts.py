@@ -34,8 +34,7 @@ class Cuts(NamedTuple):
     axis: NDArray[np.int64]
     place: NDArray[np.int64]
     position: NDArray[np.int64]
-    cost: NDArray[np.float64]
-    left: NDArray[np.int64]  # the histogram of the left side: (cuts, values), or (cuts, 0) if only the best are kept
+    cost: NDArray[np.float64]  # infinite where a cut may not be made
 
 
 @compiled_if_many
@@ -60,7 +59,7 @@ def choose_best(cuts: Cuts, first: int, end: int, most: int, chosen: NDArray[np.
     while found < most:
         best = -1
         for cut in range(first, end):
-            offered = free[cut - first] and used[cuts.axis[cut]] < MOST_OF_AXIS
+            offered = free[cut - first] and used[cuts.axis[cut]] < MOST_OF_AXIS and cuts.cost[cut] < np.inf
             if offered and (best < 0 or cuts.cost[cut] < cuts.cost[best] - TIE):
                 best = cut
         if best < 0:

@@ -1,7 +1,6 @@
 """Mondrian's scan: one sweep per region and axis over the points in the order of their positions.
 
-The sweep proposes cuts with a cost each, and the histogram of the left side; deciding which of them the
-requirements allow is left to the caller.
+The sweep proposes cuts with a cost each; deciding which of them the requirements allow is left to the caller.
 """
 
 from typing import NamedTuple
@@ -166,21 +165,6 @@ def _cut_at_median(sweep: Sweep, min_rows: int, scale: NDArray[np.float64], cuts
 
 
 @compiled_if_many
-def _count_left(
-    points: PointArrays, members: NDArray[np.int64], ordered: NDArray[np.int64], cuts: Cuts, first: int, end: int
-) -> None:
-    """Write the histogram of the left side of each cut; cuts come in rising order of place."""
-    counts, at = np.zeros(points.values, dtype=np.int64), 0
-    for cut in range(first, end):
-        while at <= cuts.place[cut]:
-            point = members[ordered[at]]
-            for cell in range(points.cell_start[point], points.cell_start[point + 1]):
-                counts[points.cell_value[cell]] += points.cell_weight[cell]
-            at += 1
-        cuts.left[cut] = counts
-
-
-@compiled_if_many
 def _look_at(points: PointArrays, members: NDArray[np.int64], scratch: Scratch, whole: Box) -> int:
     """Write the positions and rows of the points of a region, and the box around them; all their rows."""
     whole[:] = EMPTY
@@ -205,8 +189,8 @@ def sweep_cuts(points: PointArrays, runs: Runs, rule: SweepRule) -> Cuts:
     axes, largest = len(points.sizes), (runs.ends - runs.starts).max()
     scale, whole, scratch = 1 / np.maximum(points.sizes - 1, 1), np.empty((3, axes), np.int32), _room_for(largest, axes)
     room = 4 * len(runs.starts) * axes + largest
-    where, left = np.empty((4, room), np.int64), np.empty((room, 0 if rule.most else points.values), np.int64)
-    cuts = Cuts(where[0], where[1], where[2], where[3], np.empty(room, np.float64), left)
+    where = np.empty((4, room), np.int64)
+    cuts = Cuts(where[0], where[1], where[2], where[3], np.empty(room, np.float64))
     chosen, found = np.empty(max(rule.most, 1), dtype=np.int64), 0
     for region in range(len(runs.starts)):
         members, first_of_region = runs.order[runs.starts[region] : runs.ends[region]], found
@@ -219,7 +203,7 @@ def sweep_cuts(points: PointArrays, runs: Runs, rule: SweepRule) -> Cuts:
                 continue
             if found + size > len(cuts.region):
                 region_of, axis_of, place = double(cuts.region), double(cuts.axis), double(cuts.place)
-                cuts = Cuts(region_of, axis_of, place, double(cuts.position), double(cuts.cost), double(cuts.left))
+                cuts = Cuts(region_of, axis_of, place, double(cuts.position), double(cuts.cost))
             _sort_by_position(positions[axis], whole[:, axis], scratch.buckets, ordered)
             sweep, first = Sweep(positions, rows, ordered, total, whole, points.missing, axis), found
             if rule.by_median:
@@ -229,9 +213,7 @@ def sweep_cuts(points: PointArrays, runs: Runs, rule: SweepRule) -> Cuts:
             for cut in range(first, found):
                 cuts.region[cut], cuts.axis[cut] = region, axis
                 cuts.position[cut] = positions[axis, ordered[cuts.place[cut]]] + 1
-            if found > first and not rule.most:
-                _count_left(points, members, ordered, cuts, first, found)
         if rule.most:
             found = keep_best(cuts, first_of_region, found, worth_trying(total, rule.min_rows, rule.most), chosen)
-    region_of, axis_of, place, position, cost, left = cuts
-    return Cuts(region_of[:found], axis_of[:found], place[:found], position[:found], cost[:found], left[:found])
+    region_of, axis_of, place, position, cost = cuts
+    return Cuts(region_of[:found], axis_of[:found], place[:found], position[:found], cost[:found])

@@ -15,7 +15,8 @@ from sfumato.methods.growing.box import penalties
 from sfumato.methods.growing.cuts import MOST_OF_AXIS, Cuts
 from sfumato.methods.growing.points import Points, Runs
 from sfumato.methods.partition import grow as module
-from sfumato.methods.partition.decide import partition
+from sfumato.methods.partition import search as search_module
+from sfumato.methods.partition.decide import Cut, partition
 from sfumato.methods.partition.search import Limits, best_of_each, cut_runs
 from sfumato.privacy.requirements import KAnonymity, LDiversity, Population, Requirement, TCloseness
 from sfumato.schema import Schema
@@ -90,6 +91,46 @@ def test_batches_of_regions_change_nothing(case: TableCase, only_size: bool, ahe
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "POINTS_AT_ONCE", 3)
         assert partition(case.table, required, "ncp", look_ahead=ahead).tolist() == whole
+
+
+@pytest.mark.parametrize("required", REQUIRED[2:], ids=lambda required: " ".join(map(str, required)))
+@settings(max_examples=40)
+@given(case=tables(most_rows=24, most_quasi=3, most=6), ahead=st.integers(0, 2), median=st.booleans())
+def test_looking_at_the_cheapest_cuts_first_changes_nothing(
+    required: tuple[Requirement, ...], case: TableCase, ahead: int, median: bool
+) -> None:
+    population = Population(case.table.overall, case.table.schema.sensitive)
+    if not all(item.holds(case.table.overall[None, :], population)[0] for item in required):
+        return
+    cut: Cut = "median" if median else "ncp"
+    whole = partition(case.table, required, cut, look_ahead=ahead).tolist()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(search_module, "CELLS_AT_ONCE", 0)
+        patch.setattr(search_module, "LOOK", 2)
+        assert partition(case.table, required, cut, look_ahead=ahead).tolist() == whole
+
+
+def test_few_cuts_are_counted_where_there_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of hundreds of cuts, those near the middle are cheapest and allowed; the others are not looked at."""
+    counted = []
+    count_sides = search_module.count_sides
+
+    def counting(points: Any, runs: Runs, region: Any, *others: Any) -> Any:
+        counted.append(len(region))
+        return count_sides(points, runs, region, *others)
+
+    generator = np.random.default_rng(1)
+    columns = {name: generator.integers(0, 200, 400) for name in ("a", "b")}
+    spec: Any = {name: {"role": "quasi", "kind": "numeric", "min": 0, "max": 199} for name in columns}
+    spec["ill"] = {"role": "sensitive", "kind": "categorical", "values": ["no", "yes"]}
+    table = read(pl.DataFrame(columns | {"ill": ["no", "yes"] * 200}), Schema.parse({"columns": spec}))
+    monkeypatch.setattr(search_module, "count_sides", counting)
+    every = partition(table, [KAnonymity(k=2), LDiversity(l=1.2)], "ncp").tolist()
+    most, counted = sum(counted), []
+    monkeypatch.setattr(search_module, "CELLS_AT_ONCE", 400)
+    assert partition(table, [KAnonymity(k=2), LDiversity(l=1.2)], "ncp").tolist() == every
+    assert 0 < sum(counted) < most / 4
+    assert max(counted) <= 200, "400 counts of two values are made together"
 
 
 @given(case=tables(most_rows=20, most_quasi=3, most=6))

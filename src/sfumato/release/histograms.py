@@ -4,6 +4,7 @@ Everywhere they are asked like an array (groups, values). What needs no more tha
 cells themselves takes as much memory as there are cells; whatever else is done with them makes an array of them first.
 """
 
+from functools import cached_property
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -34,6 +35,12 @@ class SparseHistograms(NDArrayOperatorsMixin):
         self.cells, self.shape = cells, shape
         self.starts = np.searchsorted(cells.group, np.arange(shape[0] + 1))
 
+    @cached_property
+    def _by_value(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The cells in the order of their values, and where those of each value begin."""
+        order = np.argsort(self.cells.value, kind="stable")
+        return order, np.searchsorted(self.cells.value[order], np.arange(self.shape[1] + 1))
+
     def __len__(self) -> int:
         return self.shape[0]
 
@@ -50,19 +57,16 @@ class SparseHistograms(NDArrayOperatorsMixin):
         if whole:
             wanted = np.arange(self.shape[1])[key[1]]
             values, place = np.unique(wanted, return_inverse=True)
-            at = np.minimum(np.searchsorted(values, self.cells.value), max(len(values) - 1, 0))
-            some = np.flatnonzero(values[at] == self.cells.value) if len(values) else at[:0]
-            shape = len(self), len(values)
-            found = _array(self.cells.group[some], at[some], self.cells.rows[some], shape)
+            order, starts = self._by_value
+            number, cell = _members(starts, values)
+            some = order[cell]
+            found = _array(self.cells.group[some], number, self.cells.rows[some], (len(self), len(values)))
             return found[:, place.reshape(wanted.shape)]
         if isinstance(key, tuple):
             return np.asarray(self)[key]
         groups = np.arange(len(self))[key]
-        wanted = np.atleast_1d(groups)
-        sizes = self.starts[wanted + 1] - self.starts[wanted]
-        number = np.repeat(np.arange(len(wanted)), sizes)
-        cell = np.arange(len(number)) + np.repeat(self.starts[wanted] - (np.cumsum(sizes) - sizes), sizes)
-        found = _array(number, self.cells.value[cell], self.cells.rows[cell], (len(wanted), self.shape[1]))
+        number, cell = _members(self.starts, np.atleast_1d(groups))
+        found = _array(number, self.cells.value[cell], self.cells.rows[cell], (np.size(groups), self.shape[1]))
         return found if np.ndim(groups) else found[0]
 
     def sum(self, axis: int | None = None, *, keepdims: bool = False) -> Any:
@@ -97,6 +101,13 @@ def cells_of(histograms: NDArray[np.float64]) -> Cells:
         return histograms.cells
     group, value = np.nonzero(histograms)
     return Cells(group, value, histograms[group, value])
+
+
+def _members(starts: NDArray[np.int64], wanted: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The members of some runs one after the other: in which of the wanted runs each is, and its place."""
+    sizes = starts[wanted + 1] - starts[wanted]
+    number = np.repeat(np.arange(len(wanted)), sizes)
+    return number, np.arange(len(number)) + np.repeat(starts[wanted] - (np.cumsum(sizes) - sizes), sizes)
 
 
 def _array(

@@ -67,6 +67,7 @@ $(READY): pyproject.toml requirements.lock
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
+	$(BIN)/sfumato compile
 	touch $@
 
 $(PEERS_READY): benchmarks/peers/requirements.txt

@@ -29,6 +29,8 @@ MANY = 100
 MOST_GIGABYTES = 8
 PER_CLASS = 20
 """Points in a class that rows are joined to."""
+VALUES = 1_000
+MANY_VALUES = (("mondrian", "--l", "3"), ("mondrian", "--t", "0.3"), ("synthesis", "--epsilon", "1"))
 PRIVATE = (("kd-tree",), ("diffmulti", "--h", "10000"), ("synthesis",))
 
 MEASURED = """
@@ -57,6 +59,7 @@ def scale(peers: str) -> Iterator[Result]:
         (folder / "town.toml").write_text(SCHEMA_PATH.read_text().replace('"identifier"', '"ignore"'))
         yield from _counting(folder, schema)
         yield from _recoding(folder, spec)
+        yield from _many_values(folder)
         few = _published(folder, 1, "mondrian", "--k", "10")
         many = _published(folder, MANY, "mondrian", "--k", "10")
         times = f"({few[0]:.0f} s to {many[0]:.0f} s)"
@@ -87,16 +90,39 @@ def _recoding(folder: Path, spec: dict[str, Any]) -> Iterator[Result]:
     yield Result("rows a second joined to their classes", "1 million", f"{rate:.2f} million", rate >= 1)
 
 
+def _many_values(folder: Path) -> Iterator[Result]:
+    """Half a million people, nearly all with quasi-identifiers of their own, and a thousand sensitive values."""
+    random, rows = np.random.default_rng(1), MILLION // 2
+    sizes = {"age": 100, "sex": 2, "education": 16, "place": 1000, "job": 50, "code": VALUES}
+    people = {name: random.integers(0, size, rows) for name, size in sizes.items()}
+    people["code"] = np.minimum(people["code"] * people["place"] // 1000, VALUES - 1)
+    spec = [
+        f'[columns.{name}]\nrole = "{"sensitive" if name == "code" else "quasi"}"\nkind = "numeric"\n'
+        f"min = 0\nmax = {size - 1}\n"
+        for name, size in sizes.items()
+    ]
+    (folder / "values").mkdir()
+    pl.DataFrame(people).write_parquet(folder / "values" / "people.parquet")
+    schema = folder / "values.toml"
+    schema.write_text("\n".join(['name = "values"\n', *spec]))
+    for method in MANY_VALUES:
+        seconds, gigabytes = _published(folder, "values", *method, schema=schema)
+        what = (
+            f"peak memory of {' '.join(method)} on {rows:,} people with {VALUES:,} sensitive values ({seconds:.0f} s)"
+        )
+        yield at_most(what, 3, gigabytes, "GB")
+
+
 def _timed(work: Any) -> float:
     started = time.perf_counter()
     work()
     return time.perf_counter() - started
 
 
-def _published(folder: Path, rows: int, *method: str) -> tuple[float, float]:
+def _published(folder: Path, rows: int | str, *method: str, schema: Path | None = None) -> tuple[float, float]:
     """Seconds and gigabytes of the command, in a process of its own."""
-    out = folder / f"release-{method[0]}-{rows}"
-    command = ["publish", str(folder / str(rows)), "--schema", str(folder / "town.toml"), "--method", *method]
+    out = folder / f"release-{'-'.join(method)}-{rows}"
+    command = ["publish", str(folder / str(rows)), "--schema", str(schema or folder / "town.toml"), "--method", *method]
     more = ["--ledger", str(folder / "ledger.sqlite"), "--parquet", "-o", str(out)]
     started = time.perf_counter()
     told = subprocess.run([sys.executable, "-c", MEASURED, *command, *more], check=True, capture_output=True, text=True)

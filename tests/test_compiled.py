@@ -9,13 +9,14 @@ import time
 from typing import TYPE_CHECKING
 
 import numba
+import numpy as np
 import pytest
 
 import sfumato.compiled
-from sfumato.compiled import MAX_AGE, cache_folder, compiled, digest
+from sfumato.compiled import FEW, MAX_AGE, Loop, cache_folder, compiled, compiled_if_many, compiling, digest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 CALLEE = "from sfumato.compiled import compiled\n\n\n@compiled\ndef inner(x):\n    return x + {number}\n"
@@ -36,6 +37,24 @@ def outer(x):
 
 print(outer(1), sum(outer.stats.cache_hits.values()))
 """
+WAITING = """
+import sys
+from pathlib import Path
+
+import sfumato.compiled
+
+sfumato.compiled.__file__ = str(Path(__file__))
+from sfumato.compiled import compiled
+
+
+@compiled
+def wanted(x):
+    return x + 1
+
+
+print("ready", flush=True)
+print(wanted(1), sum(wanted.stats.cache_hits.values()), flush=True)
+"""
 
 
 @pytest.fixture
@@ -49,17 +68,18 @@ def package(tmp_path: Path) -> Iterator[Path]:
     cache_folder.cache_clear()
 
 
-def run(package: Path, home: Path) -> str:
-    environment = {
+def environment(package: Path, home: Path) -> dict[str, str]:
+    return {
         **{name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")},
         "PYTHONPATH": os.pathsep.join([str(package), os.environ.get("PYTHONPATH", "")]),
         "PYTHONDONTWRITEBYTECODE": "1",
         "XDG_CACHE_HOME": str(home),
     }
-    done = subprocess.run(
-        [sys.executable, str(package / "caller.py")], capture_output=True, text=True, env=environment, check=True
-    )
-    return done.stdout.strip()
+
+
+def run(package: Path, home: Path) -> str:
+    command, given = [sys.executable, str(package / "caller.py")], environment(package, home)
+    return subprocess.run(command, capture_output=True, text=True, env=given, check=True).stdout.strip()
 
 
 @pytest.mark.parametrize("writable", [True, False])
@@ -108,3 +128,69 @@ def test_the_setting_of_numba_is_left_as_it_was(package: Path, monkeypatch: pyte
     compiled(lambda x: x)
     assert str(package / "chosen") == numba.config.CACHE_DIR
     assert list((package / "chosen").glob("sfumato-compiled/*"))
+
+
+@compiled_if_many
+def inner(numbers):
+    return len(numbers)
+
+
+@compiled_if_many
+def outer(numbers):
+    return inner(numbers)
+
+
+@pytest.fixture
+def fresh(package: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Loop], Loop]:
+    """A loop of which there is no machine code yet."""
+    monkeypatch.setattr(sfumato.compiled, "__file__", str(package / "caller.py"))
+    return lambda loop: compiled_if_many(loop.py_func)
+
+
+def test_few_elements_need_no_machine_code(fresh: Callable[[Loop], Loop]) -> None:
+    loop = fresh(outer)
+    assert loop(np.zeros(FEW)) == FEW
+    assert not loop.overloads
+    assert not inner.overloads
+    assert loop(np.zeros(FEW + 1)) == FEW + 1
+    assert loop.overloads
+
+
+def test_machine_code_on_disk_is_used_for_few_elements_too(fresh: Callable[[Loop], Loop]) -> None:
+    fresh(inner)(np.zeros(FEW + 1))
+    again = fresh(inner)
+    again(np.zeros(1))
+    assert sum(again.stats.cache_hits.values()) == 1
+    again(np.zeros(1, dtype=np.int32))
+    assert len(again.overloads) == 1, "for these types there is none"
+
+
+def test_what_took_long_is_compiled(fresh: Callable[[Loop], Loop], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sfumato.compiled, "PATIENCE", 0.0)
+    loop = fresh(inner)
+    loop(np.zeros(1))
+    assert loop.overloads
+
+
+def test_everything_is_compiled_where_that_is_wanted(fresh: Callable[[Loop], Loop]) -> None:
+    loop = fresh(inner)
+    with compiling():
+        loop(np.zeros(1))
+    assert loop.overloads
+
+
+def test_of_several_processes_one_compiles_and_the_others_wait(package: Path, tmp_path: Path) -> None:
+    """The lock is held here until all are ready to compile."""
+    fcntl = pytest.importorskip("fcntl")
+    (package / "caller.py").write_text(WAITING)
+    folder = cache_folder(package)
+    assert folder is not None
+    command, given = [sys.executable, str(package / "caller.py")], environment(package, tmp_path / "home")
+    with open(folder / "__main__.wanted.lock", "a") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        processes = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=given) for _ in range(3)]
+        assert [process.stdout.readline().strip() for process in processes if process.stdout] == ["ready"] * 3
+        time.sleep(1)
+        assert not list(folder.rglob("*.nbi")), "nothing is compiled while another process does"
+    told = sorted(process.communicate(timeout=120)[0].strip() for process in processes)
+    assert told == ["2 0", "2 1", "2 1"]

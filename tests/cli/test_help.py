@@ -45,6 +45,7 @@ def test_the_commands_are_the_ones_promised() -> None:
         "query",
         "audit",
         "reproduce",
+        "compile",
         "budget",
         "commute",
         "local",

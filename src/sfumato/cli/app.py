@@ -35,6 +35,7 @@ COMMANDS = {
     "query": "Estimate from a release how many people satisfy conditions.",
     "audit": "Run a program once and see if it is as private as it claims.",
     "reproduce": "Reproduce the papers figure by figure, and judge what they say.",
+    "compile": "Compile the inner loops now, so that no first use waits for it.",
     "budget": "See what has been spent on which data set.",
     "commute": "Publish, evaluate and map flows of people between places.",
     "local": "Collect numbers that got noise on people's own devices.",

@@ -9,13 +9,13 @@ it costs no privacy.
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.compiled import compiled
+from sfumato.compiled import compiled_if_many
 
 MIN_VARIANCE = 1e-12
 """Noise too small to be told from none still decides who is right when two counts disagree."""
 
 
-@compiled
+@compiled_if_many
 def reconcile(
     parent: NDArray[np.int64], counts: NDArray[np.float64], variance: NDArray[np.float64]
 ) -> NDArray[np.float64]:
@@ -41,7 +41,7 @@ def reconcile(
     return estimate
 
 
-@compiled
+@compiled_if_many
 def _onto_simplex(values: NDArray[np.float64], total: float) -> None:
     """The nearest counts that are not negative and sum up to `total`, in place."""
     if total <= 0:
@@ -58,7 +58,7 @@ def _onto_simplex(values: NDArray[np.float64], total: float) -> None:
         values[number] = max(values[number] - shift, 0.0)
 
 
-@compiled
+@compiled_if_many
 def make_nonnegative(parent: NDArray[np.int64], counts: NDArray[np.float64]) -> NDArray[np.float64]:
     """Counts of a tree moved to the nearest ones of zero or more, from the root down; siblings stand together."""
     found = counts.copy()
@@ -73,7 +73,7 @@ def make_nonnegative(parent: NDArray[np.int64], counts: NDArray[np.float64]) -> 
     return found
 
 
-@compiled
+@compiled_if_many
 def histograms_with_totals(histograms: NDArray[np.float64], totals: NDArray[np.float64]) -> NDArray[np.float64]:
     """Each histogram moved to the nearest one without negative counts that has its total."""
     found = histograms.copy()

@@ -8,7 +8,7 @@ from sfumato.errors import DataError, ParameterError
 from sfumato.measures.attacks import ATTACKS
 from sfumato.measures.base import Assessment, Workload, expect_same_axes
 from sfumato.measures.looks import LOOK, note_look
-from sfumato.measures.measurement import Measure, Measurement
+from sfumato.measures.measurement import Measure, Measurement, Sampled
 from sfumato.measures.workloads import WORKLOADS
 from sfumato.notebook import html_table
 from sfumato.privacy.ledger import Ledger
@@ -27,7 +27,11 @@ class Measurements(dict[str, Measurement]):
         """The values and what they mean, as JSON shows them."""
         about = ("unit", "direction", "title", "family", "sentence")
         return {
-            name: {"value": found.value, **{key: getattr(found.measure, key) for key in about}}
+            name: {
+                "value": found.value,
+                **({"interval": list(found.interval)} if found.interval else {}),
+                **{key: getattr(found.measure, key) for key in about},
+            }
             for name, found in self.items()
         }
 
@@ -82,7 +86,8 @@ def assess(
             progress(assessment.measures[0].title, done, len(asked))
         for name, value in assessment.run(table, release).items():
             if name in known:
-                found[name] = Measurement(measure=known[name], value=value)
+                interval = known[name].clip(value.interval) if isinstance(value, Sampled) else None
+                found[name] = Measurement(measure=known[name], value=float(value), interval=interval)
     return found
 
 

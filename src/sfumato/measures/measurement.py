@@ -109,9 +109,22 @@ class Measure:
         return low, high
 
 
+class Sampled(float):
+    """A value that was measured on a sample, with the interval that holds the whole's with 95% confidence."""
+
+    interval: tuple[float, float]
+
+    @classmethod
+    def within(cls, value: float, interval: tuple[float, float]) -> Self:
+        """A value and its interval."""
+        found = cls(value)
+        found.interval = interval
+        return found
+
+
 @dataclass(frozen=True, kw_only=True)
 class Measurement:
-    """A measured value, with an interval where a randomized method was repeated."""
+    """A measured value, with an interval where it was measured on a sample or a randomized method was repeated."""
 
     measure: Measure
     value: float

@@ -20,6 +20,7 @@ from sfumato.errors import ReleaseError
 from sfumato.estimation.shape import Spread
 from sfumato.release.boxes import Boxes
 from sfumato.release.content import sampling_deviation
+from sfumato.release.histograms import histograms_of
 from sfumato.release.inside import places_inside
 from sfumato.release.labels import span_keys
 from sfumato.release.possible import possible_counts, without_impossible
@@ -51,18 +52,18 @@ def generate_rows(release: Release, kind: RowKind, uniforms: Uniforms) -> Releas
     whole = round_counts(expected, [*(column[box] for column in columns), value], uniforms)
     _check(release, columns, expected, whole)
     chosen = whole.sum(axis=1) > 0
-    boxes, counts, spreads = release.boxes[chosen], whole[chosen], release.spreads
+    boxes, histograms, spreads = release.boxes[chosen], whole[chosen].astype(np.float64), release.spreads
     if kind == "synthetic":
-        boxes, counts = _points(release.schema, boxes, counts, spreads, uniforms)
+        boxes, histograms = _points(release.schema, boxes, whole[chosen], spreads, uniforms)
         spreads = None
     return replace(
         release,
         boxes=boxes,
-        weights=counts.sum(axis=1).astype(np.float64),
+        weights=histograms.sum(axis=1),
         group_of=np.arange(len(boxes)),
-        histograms=counts.astype(np.float64),
+        histograms=histograms,
         layout="rows",
-        deviation=sampling_deviation(counts),
+        deviation=sampling_deviation(histograms),
         spreads=spreads,
     )
 
@@ -94,7 +95,7 @@ def nested_order(columns: Sequence[NDArray[np.integer]] | NDArray[np.integer], u
 
 def _points(
     schema: Schema, boxes: Boxes, counts: NDArray[np.int64], spreads: Sequence[Spread] | None, uniforms: Uniforms
-) -> tuple[Boxes, NDArray[np.int64]]:
+) -> tuple[Boxes, NDArray[np.float64]]:
     """One point inside its box for every row, by distinct point; rows that cannot be are drawn again in their box."""
     box, value = np.repeat(np.argwhere(counts), counts[counts > 0], axis=0).T
     value = np.where(value < schema.sensitive.size, value, -1)
@@ -109,10 +110,9 @@ def _points(
 
     codes = without_impossible(drawn(np.arange(len(box))), schema, drawn, uniforms)
     distinct, point = np.unique(codes[:, :-1], axis=0, return_inverse=True)
-    shape = len(distinct), counts.shape[1]
     last = np.where(codes[:, -1] < 0, schema.sensitive.size, codes[:, -1])
-    flat = np.ravel_multi_index((point.reshape(-1), last), shape)
-    return Boxes.of_points(distinct.astype(np.int32)), np.bincount(flat, minlength=math.prod(shape)).reshape(shape)
+    histograms = histograms_of(point.reshape(-1), last, None, len(distinct), counts.shape[1])
+    return Boxes.of_points(distinct.astype(np.int32)), histograms
 
 
 def _check(

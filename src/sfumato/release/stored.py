@@ -19,6 +19,7 @@ from sfumato.release.boxes import Boxes
 from sfumato.release.content import Content, Layout, sampling_deviation
 from sfumato.release.envelope import Envelope, describing, entry, naming, refuse_unknown, word
 from sfumato.release.folder import Lines, read_lines, read_numbers, write_folder
+from sfumato.release.histograms import histograms_of
 from sfumato.release.labels import ParsedColumn, distinct_boxes, parse_labels
 from sfumato.release.margins import MARGINS, read_margins
 from sfumato.release.measured import MEASURED, Measured, read_measured
@@ -221,9 +222,7 @@ class StoredTable:
         self, group_of: NDArray[np.int64], value: NDArray[np.int32], groups: int, rows: NDArray[Any] | None = None
     ) -> NDArray[np.float64]:
         """The rows of each group by sensitive value; `rows` says how many each entry stands for, one if not given."""
-        positions = self.schema.sensitive.positions
-        counts = np.bincount(group_of * positions + value, rows, groups * positions)
-        return counts.astype(np.float64).reshape(groups, positions)
+        return histograms_of(group_of, value, rows, groups, self.schema.sensitive.positions)
 
 
 def _told_beside(layout: Layout, envelope: Envelope) -> set[str]:

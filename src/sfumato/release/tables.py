@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from sfumato.data.pieces import Parts
 from sfumato.errors import ReleaseError
 from sfumato.release.content import Content, Layout
+from sfumato.release.histograms import Cells, cells_of
 from sfumato.release.labels import spell_boxes, spell_values, unused_names
 from sfumato.release.margins import MARGINS, margins_table
 
@@ -52,26 +53,37 @@ def published_rows(release: Content) -> Parts:
         return release.kept.join(number).map(
             lambda rows: pl.DataFrame([*labels[rows["box"]], values.gather(rows["value"]), *rows.select(*keep)])
         )
-    counts = np.zeros((len(labels), sensitive.positions), dtype=np.int64)
-    np.add.at(counts, number, _rounded_counts(release))
-    box, value = np.nonzero(counts)
+    box, value, rows = _rounded_counts(release)
+    keys, place = np.unique(number[box] * sensitive.positions + value, return_inverse=True)
+    counts = np.bincount(place.reshape(-1), rows, len(keys)).astype(np.int64)
+    label, value = np.divmod(keys[counts > 0], sensitive.positions)
     return Parts.repeating(
-        counts[box, value], lambda some: pl.DataFrame([*labels[box[some]], values.gather(value[some])])
+        counts[counts > 0], lambda some: pl.DataFrame([*labels[label[some]], values.gather(value[some])])
     )
 
 
-def _rounded_counts(release: Content) -> NDArray[np.int64]:
-    """Rows of each box by sensitive value, whole numbers with the rounded total of each box: (boxes, values)."""
-    counts = release.counts
-    whole = np.round(counts).astype(np.int64)
-    uneven = np.flatnonzero((np.abs(counts - whole) > WHOLE).any(axis=1))
-    if len(uneven):
-        some = counts[uneven]
-        down = np.floor(some)
-        lacking = np.round(some.sum(axis=1)) - down.sum(axis=1)
-        rank = np.argsort(np.argsort(down - some, axis=1, kind="stable"), axis=1)
-        whole[uneven] = down + (rank < lacking[:, None])
-    return whole
+def _rounded_counts(release: Content) -> Cells:
+    """Rows of each box by sensitive value, whole numbers with the rounded total of each box; boxes have a group each.
+
+    What is lacking after rounding down goes to the counts with the largest remainders, the first of equals.
+    """
+    box_of, groups = np.full(len(release.histograms), -1), len(release.histograms)
+    box_of[release.group_of] = np.arange(len(release.boxes))
+    cells = cells_of(release.histograms)
+    told = (cells.rows > 0) & (box_of[cells.group] >= 0)
+    group, value, rows = cells.group[told], cells.value[told], cells.rows[told]
+    box = box_of[group]
+    share = rows / np.bincount(group, rows, groups)[group]
+    counts = np.maximum(release.weights, 0)[box] * share
+    whole, boxes = np.round(counts), len(release.boxes)
+    uneven = np.bincount(box, np.abs(counts - whole) > WHOLE, boxes)[box] > 0
+    down = np.floor(counts)
+    lacking = np.round(np.bincount(box, counts, boxes)) - np.bincount(box, down, boxes)
+    order = np.lexsort((value, down - counts, box))
+    first = np.cumsum(np.bincount(box, minlength=boxes)) - np.bincount(box, minlength=boxes)
+    rank = np.empty(len(box), dtype=np.int64)
+    rank[order] = np.arange(len(box)) - first[box[order]]
+    return Cells(box, value, np.where(uneven, down + (rank < lacking[box]), whole))
 
 
 def _bucket_tables(release: Content, bucket: str, count: str) -> dict[str, pl.DataFrame | Parts]:

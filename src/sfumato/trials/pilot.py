@@ -33,6 +33,7 @@ from sfumato.privacy.loss import exact, spell
 from sfumato.publish.pilots import HIDING, cost_of, pilots_behind, refuse_unpaid
 from sfumato.publish.publication import draw, publication_of
 from sfumato.release import Release
+from sfumato.release.histograms import cells_of
 
 SHARE = 0.15
 """Of ε, what a pilot costs unless told otherwise."""
@@ -122,18 +123,21 @@ class Pilot:
 
 def made_up_table(release: Release) -> Table:
     """The rows of a synthetic release as a table."""
-    counts = release.histograms.round().astype(np.int64)
-    if not counts.any():
+    group, value, counts = cells_of(release.histograms)
+    if not counts.round().any():
         raise ParameterError("the pilot has no rows: so small an epsilon tells nothing about so few people")
     points = np.where(release.boxes.missing, -1, release.boxes.lo).astype(np.int32)
     order = np.lexsort(points.T[::-1])
-    point, value = np.nonzero(counts[order])
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    cells = np.lexsort((value, rank[group]))
+    cells = cells[counts[cells].round() > 0]
     return Table(
         schema=release.schema,
         points=np.ascontiguousarray(points[order]),
-        cell_point=point,
-        cell_value=value.astype(np.int32),
-        cell_weight=counts[order][point, value],
+        cell_point=rank[group][cells],
+        cell_value=value[cells].astype(np.int32),
+        cell_weight=counts[cells].round().astype(np.int64),
         synthetic=True,
     )
 

@@ -36,6 +36,8 @@ class Trial:
     refused: str | None = None
     seconds: float = 0.0
     runs: tuple[dict[str, float], ...] = ()
+    margins: dict[str, Interval] = field(default_factory=dict)
+    """How far below and above the values of one run those of the whole may be, where a sample was measured."""
 
     @cached_property
     def id(self) -> str:
@@ -78,13 +80,13 @@ class Trial:
         """The trial as it was after so many runs."""
         if len(self.runs) <= count:
             return self
-        measures, intervals = summarize_values(self.runs[:count])
+        measures, intervals = summarize_values(self.runs[:count], self.margins)
         return replace(self, measures=measures, intervals=intervals, runs=self.runs[:count])
 
     def with_more(self, other: Self) -> Self:
         """Both with the runs of another trial of the same setting."""
         runs = (*self.runs, *other.runs)
-        measures, intervals = summarize_values(runs)
+        measures, intervals = summarize_values(runs, self.margins)
         seconds = self.seconds + other.seconds
         return replace(self, measures=measures, intervals=intervals, runs=runs, seconds=seconds)
 
@@ -98,6 +100,7 @@ class Trial:
             "refused": self.refused,
             "seconds": self.seconds,
             "runs": list(self.runs),
+            "margins": self.margins,
         }
 
     @classmethod
@@ -106,7 +109,9 @@ class Trial:
         given = dict(spec)
         method = make_method(given.pop("method"), given.pop("parameters"))
         intervals = {name: (low, high) for name, (low, high) in given.pop("intervals", {}).items()}
-        return cls(method=method, intervals=intervals, runs=tuple(given.pop("runs", ())), **given)
+        margins = {name: (below, above) for name, (below, above) in given.pop("margins", {}).items()}
+        runs = tuple(given.pop("runs", ()))
+        return cls(method=method, intervals=intervals, runs=runs, margins=margins, **given)
 
 
 def trial_id(method: Method) -> str:
@@ -120,16 +125,21 @@ def run_trial(table: Table, method: Method, seeds: Sequence[int] = SEEDS, purpos
     started = time.perf_counter()
     seeds = seeds if method.randomized else seeds[:1]
     try:
-        runs = tuple(_run(table, method, seed, purpose) for seed in seeds)
+        measured = [_run(table, method, seed, purpose) for seed in seeds]
     except (UnsatisfiableError, ParameterError) as error:
         return Trial(method=method, refused=str(error))
-    measures, intervals = summarize_values(runs)
-    seconds = time.perf_counter() - started
-    kept = runs if method.randomized else ()
-    return Trial(method=method, measures=measures, intervals=intervals, seconds=seconds, runs=kept)
+    runs, margins = tuple(values for values, _ in measured), measured[0][1]
+    measures, intervals = summarize_values(runs, margins)
+    kept, seconds = runs if method.randomized else (), time.perf_counter() - started
+    return Trial(method=method, measures=measures, intervals=intervals, seconds=seconds, runs=kept, margins=margins)
 
 
-def _run(table: Table, method: Method, seed: int, purpose: Purpose) -> dict[str, float]:
+def _run(table: Table, method: Method, seed: int, purpose: Purpose) -> tuple[dict[str, float], dict[str, Interval]]:
+    """The values of all measures, and how far below and above them those of the whole may be where a sample was
+    measured."""
     release = method.publish(table, SimulatedSource(seed))
-    found = {name: one.value for name, one in assess(table, release).items()}
-    return found | purpose.measure_more(table, method, release, seed)
+    found = assess(table, release)
+    values = {name: one.value for name, one in found.items()}
+    intervals = {name: (one.value, *one.interval) for name, one in found.items() if one.interval}
+    margins = {name: (value - low, high - value) for name, (value, low, high) in intervals.items()}
+    return values | purpose.measure_more(table, method, release, seed), margins

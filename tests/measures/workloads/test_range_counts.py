@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -14,13 +15,18 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from brute_force import ReleaseCase, expected_in, in_region, made_of, region_of, releases
-from sfumato.data import read
+from sfumato.data import Table, read
 from sfumato.errors import ParameterError
-from sfumato.measures.workloads import ConjunctiveCounts, HalfDomainCounts
-from sfumato.measures.workloads.range_counts import Queries, random_ranges
-from sfumato.methods import FullSuppression, Original
+from sfumato.measures.measure import measure
+from sfumato.measures.measurement import Sampled
+from sfumato.measures.workloads import ConjunctiveCounts, HalfDomainCounts, range_counts
+from sfumato.measures.workloads.range_counts import LEAST_QUERIES, Queries, asked_of, random_ranges
+from sfumato.methods import FullSuppression, Mondrian, Original, QuadTree
 from sfumato.release import Boxes, Release
+from sfumato.samples.town import SCHEMA_PATH, residents
 from sfumato.schema import Schema
+from sfumato.trials.repetition import student_interval
+from sfumato.trials.trial import Trial, run_trial
 from strategies import AxisCase, SchemaCase, TableCase, tables
 
 if TYPE_CHECKING:
@@ -258,3 +264,78 @@ def test_queries_about_hardly_anybody_are_drawn_again() -> None:
     table = numbers([(0, 0), (0, 1)] * 50 + [(7, 0)]).table
     least = {support: HalfDomainCounts(count=200, support=support).queries(table).truth.min() for support in (0, 0.02)}
     assert least == {0: 1, 0.02: 50}
+
+
+@pytest.fixture(scope="module")
+def town() -> Table:
+    return read(residents(1_500), SCHEMA_PATH)
+
+
+@pytest.fixture(params=["Mondrian", "suppression"])
+def town_release(request: pytest.FixtureRequest, town: Table) -> Release:
+    return Mondrian(k=20).publish(town) if request.param == "Mondrian" else FullSuppression().publish(town)
+
+
+def sampled(
+    monkeypatch: pytest.MonkeyPatch, kind: type[HalfDomainCounts | ConjunctiveCounts], table: Table, release: Release
+) -> list[dict[str, float]]:
+    """What forty samples of two hundred queries say."""
+    monkeypatch.setattr(range_counts, "MOST_LOOKS", 0)
+    monkeypatch.setattr(range_counts, "LEAST_QUERIES", 200)
+    return [kind(seed=seed).run(table, release) for seed in range(100, 140)]
+
+
+@pytest.mark.parametrize("kind", [HalfDomainCounts, ConjunctiveCounts])
+def test_the_interval_of_a_sample_holds_the_value_of_many_queries(
+    kind: type[HalfDomainCounts | ConjunctiveCounts],
+    town: Table,
+    town_release: Release,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """At 95%, fewer than 33 of 40 do with a probability of 2·10⁻³; a fifth of its length holds far fewer."""
+    exact = kind(count=20_000, seed=7).run(town, town_release)
+    assert not any(isinstance(value, Sampled) for value in exact.values()), "there is nothing to sample in a small town"
+    found = sampled(monkeypatch, kind, town, town_release)
+    for name, value in exact.items():
+        assert all(isinstance(one[name], Sampled) for one in found)
+        intervals = [one[name].interval for one in found]
+        assert sum(low <= value <= high for low, high in intervals) >= 33, name
+        if all(low < high for low, high in intervals):
+            shrunk = [(0.4 * high + 0.6 * low, 0.6 * high + 0.4 * low) for low, high in intervals]
+            assert sum(low <= value <= high for low, high in shrunk) < 33, name
+
+
+def test_as_many_queries_are_asked_as_there_are_looks(town: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    points = len(town.points)
+    for looks, asked in ((2_000 * points, 2_000), (2_000 * points - 1, 1_999), (0, LEAST_QUERIES)):
+        monkeypatch.setattr(range_counts, "MOST_LOOKS", looks)
+        assert asked_of(town, 2_000) == asked
+        assert len(HalfDomainCounts(seed=3).queries(town).truth) == asked
+    assert asked_of(town, 100) == 100, "few are all asked"
+
+
+def test_intervals_reach_trials_and_documents(town: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(range_counts, "MOST_LOOKS", 0)
+    measured = measure(town, FullSuppression().publish(town), only=["query_error", "suppressed"])
+    interval = measured["query_error"].interval
+    assert interval is not None
+    assert interval[0] < measured["query_error"].value < interval[1]
+    assert measured.spec()["query_error"]["interval"] == list(interval)
+    assert measured["suppressed"].interval is None
+    assert "interval" not in measured.spec()["suppressed"]
+    trial = run_trial(town, FullSuppression())
+    assert trial.intervals["query_error"] == pytest.approx(interval)
+    assert set(trial.intervals) == {
+        "query_error",
+        "query_selectivity",
+        "mean_query_error",
+        "typical_count_error",
+        "conditions_selectivity",
+    }
+    again = Trial.parse(json.loads(json.dumps(trial.spec())))
+    assert again.intervals == trial.intervals
+    noisy = run_trial(town, QuadTree(epsilon=1))
+    low, high = noisy.intervals["query_error"]
+    alone = student_interval([run["query_error"] for run in noisy.runs])
+    assert low < alone[0] < alone[1] < high, "the error of the sample comes on top of that of few runs"
+    assert noisy.first(1).intervals.keys() == trial.intervals.keys()

@@ -21,6 +21,7 @@ from sfumato.errors import ParameterError, ReleaseError
 from sfumato.measures.workloads.range_counts import HalfDomainCounts
 from sfumato.mechanisms.budget import WHOLE, Budget
 from sfumato.mechanisms.noise import SimulatedSource
+from sfumato.methods.models import network
 from sfumato.methods.models.ancestral import Link, deal, sample, step_shares
 from sfumato.methods.models.binning import PRECISION, Attribute, count_attributes
 from sfumato.methods.models.network import BinnedCells, ParentSets, candidates
@@ -287,11 +288,32 @@ def test_degree_limits_the_parents() -> None:
     method = PrivBayes(epsilon=HUGE, degree=1)
     columns = Columns.of(table)
     assert [axis.name for axis in columns.axes] == ["a", "b", "c"]
-    network = method._network(BinnedCells(count_attributes(columns, budget), columns), budget)
-    assert sorted(child for child, _ in network) == [0, 1, 2]
-    assert max(len(parents) for _, parents in network) == 1
-    assert network[0] == (2, ())
+    chosen = method._network(BinnedCells(count_attributes(columns, budget), columns), budget)
+    assert sorted(child for child, _ in chosen) == [0, 1, 2]
+    assert max(len(parents) for _, parents in chosen) == 1
+    assert chosen[0] == (2, ())
     assert not np.array_equal(method.publish(table).histograms, table.histograms)
+
+
+@given(case=networks())
+def test_scores_are_the_same_however_few_combinations_are_kept(
+    case: tuple[list[Attribute], list[tuple[int, ...]]],
+) -> None:
+    attributes, rows = case
+    offered = [
+        (child, parents)
+        for child, others in ((0, (1, 2)), (2, (0, 1)))
+        for first in range(len(attributes[others[0]].views))
+        for parents in ((), ((others[0], first),), ((others[0], first), (others[1], 0)))
+    ]
+    found = cells_of(attributes, rows).scores(offered)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(network, "MAX_KEPT", 0)
+        patch.setattr(network, "MIN_KEPT", 1)
+        cells = cells_of(attributes, rows)
+        assert cells.scores(offered).tolist() == found.tolist()
+        assert len(cells._keys) <= 1
+    assert [cells_of(attributes, rows).score(*each) for each in offered] == found.tolist()
 
 
 def test_theta_limits_the_cells() -> None:

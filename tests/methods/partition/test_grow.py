@@ -89,7 +89,7 @@ def test_points_are_cut_in_their_place(seed: int) -> None:
     positions: Any = generator.integers(0, 4, size=(len(runs.order), 2), dtype=np.int32)
     before = [runs.order[start:end].tolist() for start, end in zip(runs.starts, runs.ends, strict=True)]
     region, axis, position = np.array([1, 2, 5]), np.array([0, 1, 1]), np.array([2, 1, 3])
-    cuts = Cuts(region, axis, region, position, np.zeros(3), np.zeros((3, 0), dtype=np.int64))
+    cuts = Cuts(region, axis, region, position, np.zeros(3))
     parts = cut_in_place(positions, runs, cuts)
     found = [parts.order[start:end].tolist() for start, end in zip(parts.starts, parts.ends, strict=True)]
     expected = []

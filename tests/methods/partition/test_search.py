@@ -15,8 +15,9 @@ from sfumato.methods.growing.box import penalties
 from sfumato.methods.growing.cuts import MOST_OF_AXIS, Cuts
 from sfumato.methods.growing.points import Points, Runs
 from sfumato.methods.partition import grow as module
-from sfumato.methods.partition.decide import partition
-from sfumato.methods.partition.search import best_of_each, cut_runs
+from sfumato.methods.partition import search as search_module
+from sfumato.methods.partition.decide import Cut, partition
+from sfumato.methods.partition.search import Limits, best_of_each, cut_runs
 from sfumato.privacy.requirements import KAnonymity, LDiversity, Population, Requirement, TCloseness
 from sfumato.schema import Schema
 from strategies import TableCase, tables
@@ -92,6 +93,46 @@ def test_batches_of_regions_change_nothing(case: TableCase, only_size: bool, ahe
         assert partition(case.table, required, "ncp", look_ahead=ahead).tolist() == whole
 
 
+@pytest.mark.parametrize("required", REQUIRED[2:], ids=lambda required: " ".join(map(str, required)))
+@settings(max_examples=40)
+@given(case=tables(most_rows=24, most_quasi=3, most=6), ahead=st.integers(0, 2), median=st.booleans())
+def test_looking_at_the_cheapest_cuts_first_changes_nothing(
+    required: tuple[Requirement, ...], case: TableCase, ahead: int, median: bool
+) -> None:
+    population = Population(case.table.overall, case.table.schema.sensitive)
+    if not all(item.holds(case.table.overall[None, :], population)[0] for item in required):
+        return
+    cut: Cut = "median" if median else "ncp"
+    whole = partition(case.table, required, cut, look_ahead=ahead).tolist()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(search_module, "CELLS_AT_ONCE", 0)
+        patch.setattr(search_module, "LOOK", 2)
+        assert partition(case.table, required, cut, look_ahead=ahead).tolist() == whole
+
+
+def test_few_cuts_are_counted_where_there_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of hundreds of cuts, those near the middle are cheapest and allowed; the others are not looked at."""
+    counted = []
+    count_sides = search_module.count_sides
+
+    def counting(points: Any, runs: Runs, region: Any, *others: Any) -> Any:
+        counted.append(len(region))
+        return count_sides(points, runs, region, *others)
+
+    generator = np.random.default_rng(1)
+    columns = {name: generator.integers(0, 200, 400) for name in ("a", "b")}
+    spec: Any = {name: {"role": "quasi", "kind": "numeric", "min": 0, "max": 199} for name in columns}
+    spec["ill"] = {"role": "sensitive", "kind": "categorical", "values": ["no", "yes"]}
+    table = read(pl.DataFrame(columns | {"ill": ["no", "yes"] * 200}), Schema.parse({"columns": spec}))
+    monkeypatch.setattr(search_module, "count_sides", counting)
+    every = partition(table, [KAnonymity(k=2), LDiversity(l=1.2)], "ncp").tolist()
+    most, counted = sum(counted), []
+    monkeypatch.setattr(search_module, "CELLS_AT_ONCE", 400)
+    assert partition(table, [KAnonymity(k=2), LDiversity(l=1.2)], "ncp").tolist() == every
+    assert 0 < sum(counted) < most / 4
+    assert max(counted) <= 200, "400 counts of two values are made together"
+
+
 @given(case=tables(most_rows=20, most_quasi=3, most=6))
 def test_penalties_of_classes(case: TableCase) -> None:
     """The sum over classes is that of exact arithmetic, missing values included."""
@@ -110,7 +151,7 @@ def proposed(generator: np.random.Generator, regions: int) -> Cuts:
     region = np.sort(generator.integers(0, regions, size=40))
     axis, cost = generator.integers(0, 3, size=40), generator.integers(0, 5, size=40) / 4
     nothing = np.zeros(40, dtype=np.int64)
-    return Cuts(region, axis, nothing, np.arange(40), cost, np.zeros((40, 0), dtype=np.int64))
+    return Cuts(region, axis, nothing, np.arange(40), cost)
 
 
 def chosen_by_sorting(cuts: Cuts, region: int, most: int) -> list[int]:
@@ -126,9 +167,11 @@ def chosen_by_sorting(cuts: Cuts, region: int, most: int) -> list[int]:
 def test_the_best_cuts_of_each_region(seed: int, most: int) -> None:
     cuts = proposed(np.random.default_rng(seed), 4)
     expected = [cut for region in range(4) for cut in chosen_by_sorting(cuts, region, most)]
-    assert best_of_each(cuts, np.full(4, 6), 2, most).tolist() == expected
+    assert best_of_each(cuts, Limits(np.full(4, 6), 2, most)).tolist() == expected
     cheapest = [cut for region in range(4) for cut in chosen_by_sorting(cuts, region, 1)]
-    assert best_of_each(cuts, np.full(4, 5), 2, most).tolist() == cheapest, "no part of five rows can be cut again"
+    assert best_of_each(cuts, Limits(np.full(4, 5), 2, most)).tolist() == cheapest, (
+        "no part of five rows can be cut again"
+    )
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -138,7 +181,7 @@ def test_points_of_both_sides(seed: int) -> None:
     runs = Runs(generator.permutation(12), np.array([0, 5]), np.array([5, 12]))
     before = runs.order.copy()
     region, axis, position = np.array([0, 1, 1]), np.array([1, 0, 1]), np.array([2, 3, 1])
-    cuts = Cuts(region, axis, region, position, np.zeros(3), np.zeros((3, 0), dtype=np.int64))
+    cuts = Cuts(region, axis, region, position, np.zeros(3))
     parts = cut_runs(positions, runs, cuts)
     found = [parts.order[start:end].tolist() for start, end in zip(parts.starts, parts.ends, strict=True)]
     expected = []

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sfumato.data import Table
 from sfumato.measures.base import Workload
-from sfumato.measures.measurement import Grade, Mark, Measure, References, grade
+from sfumato.measures.measurement import Grade, Mark, Measure, References, Sampled, grade
 from sfumato.methods.partition.endpoints import Original
 from sfumato.parameters import parameter
 from sfumato.release import Release
@@ -23,6 +23,16 @@ from sfumato.schema import Axis
 from sfumato.streams import stream
 
 MAX_ROUNDS = 20
+HALF_DOMAIN_QUERIES, CONJUNCTIVE_QUERIES = 2_000, 1_000
+MOST_LOOKS = 2 * 10**8
+"""So often at most a query looks at a combination of quasi-identifiers; of more, a sample of the queries is asked."""
+LEAST_QUERIES = 400
+CONFIDENT = 1.96
+"""Standard deviations of 95% confidence."""
+SAMPLED = (
+    " With more than {most:,} different combinations of quasi-identifiers, a sample of the queries is asked, at least "
+    f"{LEAST_QUERIES}, and the value has an interval of 95% confidence."
+)
 ROUNDING = 1e-9
 """Slack for a width that is a whole number but for floating point."""
 
@@ -113,6 +123,31 @@ def _candidates(
     return Boxes(lo[:, :-1].copy(), hi[:, :-1].copy(), missing[:, :-1].copy()), first, last
 
 
+def asked_of(table: Table, count: int) -> int:
+    """How many of so many queries are asked of a table."""
+    return min(count, max(MOST_LOOKS // max(len(table.points), 1), LEAST_QUERIES))
+
+
+def median_of(values: NDArray[np.float64], *, of_all: bool) -> float:
+    """The median, with its interval if these are not all values there are.
+
+    Of n values as many lie below the median of the whole as heads are thrown with n coins: n/2 ± 1.96 · √n/2.
+    """
+    value = float(np.median(values)) if len(values) else 0.0
+    if of_all or not len(values):
+        return value
+    ranked, half = np.sort(values), CONFIDENT * math.sqrt(len(values)) / 2
+    low, high = math.floor(len(values) / 2 - half), math.ceil(len(values) / 2 + half)
+    return Sampled.within(value, (float(ranked[max(low - 1, 0)]), float(ranked[min(high, len(values) - 1)])))
+
+
+def mean_of(values: NDArray[np.float64], *, of_all: bool) -> float:
+    """The mean, with its interval if these are not all values there are."""
+    value = float(values.mean())
+    half = CONFIDENT * float(values.std()) / math.sqrt(len(values))
+    return value if of_all else Sampled.within(value, (value - half, value + half))
+
+
 def _judge_error(value: float, references: References) -> tuple[Grade, str]:
     worst, share = (references.suppressed[name] for name in ("query_error", "query_selectivity"))
     return grade(value, 0.1, 0.5), (
@@ -131,7 +166,7 @@ class HalfDomainCounts(Workload):
     ones have it, so that a query is about a population of some size in wide tables too.
     """
 
-    count: int = parameter(default=2_000, help="how many queries", minimum=1)
+    count: int = parameter(default=HALF_DOMAIN_QUERIES, help="how many queries", minimum=1)
     ranges: Literal["closed", "strict"] = parameter(
         default="closed", help="from a value to half of the domain further on, or half of the values"
     )
@@ -142,7 +177,8 @@ class HalfDomainCounts(Workload):
     measures: ClassVar[tuple[Measure, ...]] = (
         Measure("query_error", "Query error (half-domain ranges)", "utility", "lower", "relative error").describe(
             "The median relative error when the release answers how many people fall into random ranges, each over "
-            "half of an attribute, of the sensitive attribute and up to four others.",
+            "half of an attribute, of the sensitive attribute and up to four others."
+            + SAMPLED.format(most=MOST_LOOKS // HALF_DOMAIN_QUERIES),
             judge=_judge_error,
         ),
         Measure(
@@ -154,10 +190,10 @@ class HalfDomainCounts(Workload):
     )
 
     def run(self, table: Table, release: Release) -> dict[str, float]:
-        queries = self.queries(table)
+        queries, of_all = self.queries(table), asked_of(table, self.count) == self.count
         return {
-            "query_error": _median(queries.relative_errors(release)),
-            "query_selectivity": _median(queries.truth / max(table.n, 1)),
+            "query_error": median_of(queries.relative_errors(release), of_all=of_all),
+            "query_selectivity": median_of(queries.truth / max(table.n, 1), of_all=of_all),
         }
 
     def queries(self, table: Table) -> Queries:
@@ -176,16 +212,13 @@ class HalfDomainCounts(Workload):
             return [*covered, own]
 
         least = max(1.0, self.support * table.n)
-        queries: Queries = table.remember(self, lambda: draw(table, self.count, self.seed, lengths, least))
+        count = asked_of(table, self.count)
+        queries: Queries = table.remember((self, count), lambda: draw(table, count, self.seed, lengths, least))
         return queries
 
     def _width(self, positions: int) -> int:
         """How many of an attribute's positions a range covers."""
         return min(positions, positions // 2 + 1) if self.ranges == "closed" else math.ceil(positions / 2)
-
-
-def _median(values: NDArray[np.float64]) -> float:
-    return float(np.median(values)) if len(values) else 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,7 +229,7 @@ class ConjunctiveCounts(Workload):
     rounded up to whole values. So more conditions select more, which is what li2009 says of its queries.
     """
 
-    count: int = parameter(default=1_000, help="how many queries", minimum=1)
+    count: int = parameter(default=CONJUNCTIVE_QUERIES, help="how many queries", minimum=1)
     dimensions: int = parameter(default=4, help="how many quasi-identifiers have a condition", minimum=1)
     selectivity: float = parameter(default=0.05, help="the share of the domain selected", above=0, maximum=1)
     seed: int = 2
@@ -205,6 +238,7 @@ class ConjunctiveCounts(Workload):
         Measure("mean_query_error", "Query error (a few conditions)", "utility", "lower", "relative error").describe(
             "The mean relative error when the release answers how many people satisfy conditions on a few "
             "quasi-identifiers and the sensitive attribute, taking people to be spread evenly inside a published range."
+            + SAMPLED.format(most=MOST_LOOKS // CONJUNCTIVE_QUERIES)
         ),
         Measure("typical_count_error", "Typical error of a count", "utility", "lower", "relative error").describe(
             "The median relative error of the same counts for a careful recipient, who learns from the release itself "
@@ -223,13 +257,13 @@ class ConjunctiveCounts(Workload):
     )
 
     def run(self, table: Table, release: Release) -> dict[str, float]:
-        queries = self.queries(table)
+        queries, of_all = self.queries(table), asked_of(table, self.count) == self.count
         if not len(queries.truth):
             return dict.fromkeys((one.name for one in self.measures), 0.0)
         return {
-            "mean_query_error": float(queries.relative_errors(release).mean()),
-            "typical_count_error": _median(queries.relative_errors(release, careful=True)),
-            "conditions_selectivity": float(queries.domain_shares(table.schema.axes).mean()),
+            "mean_query_error": mean_of(queries.relative_errors(release), of_all=of_all),
+            "typical_count_error": median_of(queries.relative_errors(release, careful=True), of_all=of_all),
+            "conditions_selectivity": mean_of(queries.domain_shares(table.schema.axes), of_all=of_all),
         }
 
     def queries(self, table: Table) -> Queries:
@@ -246,5 +280,6 @@ class ConjunctiveCounts(Workload):
                 covered[position] = narrow[position]
             return [*covered, narrow[-1]]
 
-        queries: Queries = table.remember(self, lambda: draw(table, self.count, self.seed, lengths))
+        count = asked_of(table, self.count)
+        queries: Queries = table.remember((self, count), lambda: draw(table, count, self.seed, lengths))
         return queries

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.compiled import compiled
+from sfumato.compiled import compiled_if_many
 from sfumato.methods.growing.points import PointArrays, Runs
 from sfumato.methods.growing.scan import Integer
 
@@ -13,7 +13,7 @@ Box = NDArray[np.int32]
 """The lowest and highest position of each axis among some points, and 1 for a missing value: (3, axes)."""
 
 
-@compiled
+@compiled_if_many
 def extend(
     box: Box, positions: NDArray[np.int32], missing: NDArray[np.int32], axes: NDArray[np.int64], point: np.int64
 ) -> None:
@@ -27,13 +27,13 @@ def extend(
             box[1, axis] = max(box[1, axis], position)
 
 
-@compiled
+@compiled_if_many
 def varies(box: Box, axis: Integer) -> bool:
     """Whether a box has more than one position of an axis, a missing value among them."""
     return bool(box[1, axis] >= 0 and (box[0, axis] != box[1, axis] or box[2, axis] > 0))
 
 
-@compiled
+@compiled_if_many
 def cost_of(box: Box, axes: NDArray[np.int64], scale: NDArray[np.float64]) -> float:
     """The normalized certainty penalty of one row in a box that is a point on all other axes: Σ (width − 1) · scale."""
     total = 0.0
@@ -43,7 +43,7 @@ def cost_of(box: Box, axes: NDArray[np.int64], scale: NDArray[np.float64]) -> fl
     return total
 
 
-@compiled
+@compiled_if_many
 def penalties(points: PointArrays, runs: Runs) -> NDArray[np.float64]:
     """The normalized certainty penalty of each region as one class, summed over its rows."""
     scale = 1 / np.maximum(points.sizes - 1, 1)

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.compiled import compiled
+from sfumato.compiled import compiled_if_many
 
 TIE = 1e-9
 """Costs per row that differ by less are equal but for rounding; the first axis and position then win."""
@@ -34,23 +34,22 @@ class Cuts(NamedTuple):
     axis: NDArray[np.int64]
     place: NDArray[np.int64]
     position: NDArray[np.int64]
-    cost: NDArray[np.float64]
-    left: NDArray[np.int64]  # the histogram of the left side: (cuts, values), or (cuts, 0) if only the best are kept
+    cost: NDArray[np.float64]  # infinite where a cut may not be made
 
 
-@compiled
+@compiled_if_many
 def double(array: NDArray[Any]) -> NDArray[Any]:
     """The array with as much room again behind it."""
     return np.concatenate((array, np.empty_like(array)))
 
 
-@compiled
+@compiled_if_many
 def worth_trying(rows: int, min_rows: int, most: int) -> int:
     """How many cuts of a region to try: where no side can be cut on, the cheapest is known to be the best."""
     return most if rows >= 3 * min_rows else min(most, 1)
 
 
-@compiled
+@compiled_if_many
 def choose_best(cuts: Cuts, first: int, end: int, most: int, chosen: NDArray[np.int64]) -> int:
     """Write which of the cuts of a region are the cheapest, in order, few of one axis; how many there are."""
     axes = cuts.axis[first:end]
@@ -60,7 +59,7 @@ def choose_best(cuts: Cuts, first: int, end: int, most: int, chosen: NDArray[np.
     while found < most:
         best = -1
         for cut in range(first, end):
-            offered = free[cut - first] and used[cuts.axis[cut]] < MOST_OF_AXIS
+            offered = free[cut - first] and used[cuts.axis[cut]] < MOST_OF_AXIS and cuts.cost[cut] < np.inf
             if offered and (best < 0 or cuts.cost[cut] < cuts.cost[best] - TIE):
                 best = cut
         if best < 0:
@@ -72,7 +71,7 @@ def choose_best(cuts: Cuts, first: int, end: int, most: int, chosen: NDArray[np.
     return found
 
 
-@compiled
+@compiled_if_many
 def keep_best(cuts: Cuts, first: int, end: int, most: int, chosen: NDArray[np.int64]) -> int:
     """Leave only the best of a region's cuts, which are the last ones found; where they end."""
     kept = choose_best(cuts, first, end, most, chosen)

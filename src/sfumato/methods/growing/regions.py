@@ -11,7 +11,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.compiled import compiled
+from sfumato.compiled import compiled_if_many
 from sfumato.data import Table
 from sfumato.methods.growing.points import FREE, Points, Ranges, Runs, Taxonomies
 from sfumato.methods.growing.scan import score_cuts
@@ -127,7 +127,7 @@ def count_by_class(table: Table, class_of: NDArray[np.int64], classes: int) -> N
     return counts.astype(np.int64).reshape(classes, table.values)
 
 
-@compiled
+@compiled_if_many
 def sort_into_parts(
     positions: NDArray[np.int32], members: NDArray[np.int64], axis: int, part_lo: NDArray[np.int32]
 ) -> NDArray[np.int64]:
@@ -149,7 +149,7 @@ def sort_into_parts(
     return ends[:-1]
 
 
-@compiled
+@compiled_if_many
 def split_regions(
     positions: NDArray[np.int32],
     runs: Runs,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.compiled import compiled
+from sfumato.compiled import compiled_if_many
 from sfumato.methods.growing.points import PointArrays, Ranges, Runs, Taxonomies
 
 Integer = Any  # a Python or a NumPy one: compiled code does not tell them apart
@@ -22,19 +22,19 @@ PENALTY_SCALE = 1024
 """Narrowing is counted in 1/1024 of an axis, so that scores are whole numbers."""
 
 
-@compiled
+@compiled_if_many
 def _cut_position(lo: Integer, hi: Integer, cuts: Integer, number: Integer) -> Integer:
     """Where the right part begins if `lo..hi` is cut at the `number`-th of evenly spread cuts."""
     return lo + 1 + (number * (hi - lo)) // cuts
 
 
-@compiled
+@compiled_if_many
 def _step_of(position: Integer, lo: Integer, hi: Integer, cuts: Integer) -> Integer:
     """How many of the evenly spread cuts lie at or below a position."""
     return -((-(position - lo) * cuts) // (hi - lo))
 
 
-@compiled
+@compiled_if_many
 def _root(square: Integer) -> Integer:
     """⌊√square⌋, exactly."""
     root = np.int64(math.sqrt(float(square)))
@@ -45,7 +45,7 @@ def _root(square: Integer) -> Integer:
     return root
 
 
-@compiled
+@compiled_if_many
 def _score(
     kind: Integer, cumulative: NDArray[np.int64], edges: NDArray[np.int64], narrowing: NDArray[np.int64]
 ) -> Integer:
@@ -73,7 +73,7 @@ def _score(
     return -_root(squares) if kind == DISCERNIBILITY else total
 
 
-@compiled
+@compiled_if_many
 def count_steps(
     points: PointArrays, members: NDArray[np.int64], step_of: NDArray[np.int64], steps: Integer, by_class: bool
 ) -> NDArray[np.int64]:
@@ -91,7 +91,7 @@ def count_steps(
     return cumulative
 
 
-@compiled
+@compiled_if_many
 def score_cuts(
     points: PointArrays,
     runs: Runs,

@@ -1,7 +1,6 @@
 """Mondrian's scan: one sweep per region and axis over the points in the order of their positions.
 
-The sweep proposes cuts with a cost each, and the histogram of the left side; deciding which of them the
-requirements allow is left to the caller.
+The sweep proposes cuts with a cost each; deciding which of them the requirements allow is left to the caller.
 """
 
 from typing import NamedTuple
@@ -9,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.compiled import compiled
+from sfumato.compiled import compiled_if_many
 from sfumato.methods.growing.box import EMPTY, Box, varies
 from sfumato.methods.growing.cuts import TIE, Cuts, SweepRule, double, keep_best, worth_trying
 from sfumato.methods.growing.points import PointArrays, Runs
@@ -42,14 +41,14 @@ class Sweep(NamedTuple):
     axis: Integer
 
 
-@compiled
+@compiled_if_many
 def _room_for(points: int, axes: int) -> Scratch:
     numbers = np.empty((3, points), dtype=np.int64)
     positions, buckets = np.empty((axes, points), dtype=np.int32), np.empty(4 * points + 128, dtype=np.int64)
     return Scratch(positions, numbers[0], numbers[1], numbers[2], np.empty((2, points)), buckets)
 
 
-@compiled
+@compiled_if_many
 def _sort_by_position(
     along: NDArray[np.int32], box: Box, buckets: NDArray[np.int64], ordered: NDArray[np.int64]
 ) -> None:
@@ -82,7 +81,7 @@ def _sort_by_position(
         buckets[bucket] += 1
 
 
-@compiled
+@compiled_if_many
 def _widen(
     along: NDArray[np.int32],
     ordered: NDArray[np.int64],
@@ -115,7 +114,7 @@ def _widen(
             widths[side, cut] += width * scale
 
 
-@compiled
+@compiled_if_many
 def _cut_by_cost(
     sweep: Sweep, rule: SweepRule, scale: NDArray[np.float64], scratch: Scratch, cuts: Cuts, found: int
 ) -> int:
@@ -148,7 +147,7 @@ def _cut_by_cost(
     return found
 
 
-@compiled
+@compiled_if_many
 def _cut_at_median(sweep: Sweep, min_rows: int, scale: NDArray[np.float64], cuts: Cuts, found: int) -> int:
     """Write the cuts on both sides of the median: the widest axis is the cheapest, the median goes left if it can."""
     axis, along = sweep.axis, sweep.positions[sweep.axis][sweep.ordered]
@@ -165,22 +164,7 @@ def _cut_at_median(sweep: Sweep, min_rows: int, scale: NDArray[np.float64], cuts
     return found
 
 
-@compiled
-def _count_left(
-    points: PointArrays, members: NDArray[np.int64], ordered: NDArray[np.int64], cuts: Cuts, first: int, end: int
-) -> None:
-    """Write the histogram of the left side of each cut; cuts come in rising order of place."""
-    counts, at = np.zeros(points.values, dtype=np.int64), 0
-    for cut in range(first, end):
-        while at <= cuts.place[cut]:
-            point = members[ordered[at]]
-            for cell in range(points.cell_start[point], points.cell_start[point + 1]):
-                counts[points.cell_value[cell]] += points.cell_weight[cell]
-            at += 1
-        cuts.left[cut] = counts
-
-
-@compiled
+@compiled_if_many
 def _look_at(points: PointArrays, members: NDArray[np.int64], scratch: Scratch, whole: Box) -> int:
     """Write the positions and rows of the points of a region, and the box around them; all their rows."""
     whole[:] = EMPTY
@@ -199,14 +183,14 @@ def _look_at(points: PointArrays, members: NDArray[np.int64], scratch: Scratch, 
     return total
 
 
-@compiled
+@compiled_if_many
 def sweep_cuts(points: PointArrays, runs: Runs, rule: SweepRule) -> Cuts:
     """All cuts of the regions that follow the rule, by region, axis and position."""
     axes, largest = len(points.sizes), (runs.ends - runs.starts).max()
     scale, whole, scratch = 1 / np.maximum(points.sizes - 1, 1), np.empty((3, axes), np.int32), _room_for(largest, axes)
     room = 4 * len(runs.starts) * axes + largest
-    where, left = np.empty((4, room), np.int64), np.empty((room, 0 if rule.most else points.values), np.int64)
-    cuts = Cuts(where[0], where[1], where[2], where[3], np.empty(room, np.float64), left)
+    where = np.empty((4, room), np.int64)
+    cuts = Cuts(where[0], where[1], where[2], where[3], np.empty(room, np.float64))
     chosen, found = np.empty(max(rule.most, 1), dtype=np.int64), 0
     for region in range(len(runs.starts)):
         members, first_of_region = runs.order[runs.starts[region] : runs.ends[region]], found
@@ -219,7 +203,7 @@ def sweep_cuts(points: PointArrays, runs: Runs, rule: SweepRule) -> Cuts:
                 continue
             if found + size > len(cuts.region):
                 region_of, axis_of, place = double(cuts.region), double(cuts.axis), double(cuts.place)
-                cuts = Cuts(region_of, axis_of, place, double(cuts.position), double(cuts.cost), double(cuts.left))
+                cuts = Cuts(region_of, axis_of, place, double(cuts.position), double(cuts.cost))
             _sort_by_position(positions[axis], whole[:, axis], scratch.buckets, ordered)
             sweep, first = Sweep(positions, rows, ordered, total, whole, points.missing, axis), found
             if rule.by_median:
@@ -229,9 +213,7 @@ def sweep_cuts(points: PointArrays, runs: Runs, rule: SweepRule) -> Cuts:
             for cut in range(first, found):
                 cuts.region[cut], cuts.axis[cut] = region, axis
                 cuts.position[cut] = positions[axis, ordered[cuts.place[cut]]] + 1
-            if found > first and not rule.most:
-                _count_left(points, members, ordered, cuts, first, found)
         if rule.most:
             found = keep_best(cuts, first_of_region, found, worth_trying(total, rule.min_rows, rule.most), chosen)
-    region_of, axis_of, place, position, cost, left = cuts
-    return Cuts(region_of[:found], axis_of[:found], place[:found], position[:found], cost[:found], left[:found])
+    region_of, axis_of, place, position, cost = cuts
+    return Cuts(region_of[:found], axis_of[:found], place[:found], position[:found], cost[:found])

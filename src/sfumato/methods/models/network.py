@@ -18,6 +18,10 @@ MAX_CANDIDATES = 2_000
 """Candidates of one selection; with more, children listen to fewer parents."""
 MAX_SEARCH = 20
 """Sets looked at for each one that may be offered."""
+MAX_KEPT = 2**25
+"""Numbers of combinations, one for each cell, that are kept for sets of parents seen lately."""
+MIN_KEPT = 8
+"""Sets of parents for which they are kept, however many cells there are."""
 
 View = tuple[int, int]
 """An attribute, and the number of its view."""
@@ -29,12 +33,17 @@ class BinnedCells:
 
     def __init__(self, attributes: Sequence[Attribute], columns: Columns) -> None:
         self.attributes = attributes
-        bins = [attribute.bin_of(column) for attribute, column in zip(attributes, columns.positions, strict=True)]
+        most = max(attribute.bins for attribute in attributes)
+        bins = [
+            attribute.bin_of(column).astype(np.min_scalar_type(most))
+            for attribute, column in zip(attributes, columns.positions, strict=True)
+        ]
         key = pack(bins, [attribute.bins for attribute in attributes])
         _, first, cell = np.unique(key, return_index=True, return_inverse=True)
-        self.bins = np.array(bins)[:, first]
+        self.bins = [column[first] for column in bins]
         self.weights = np.bincount(cell, columns.weights).astype(np.int64)
         self._keys: dict[Parents, NDArray[np.int64]] = {}
+        self._most_keys = max(MAX_KEPT // max(len(self.weights), 1), MIN_KEPT)
         self._scores: dict[tuple[int, Parents], int] = {}
 
     def counts(self, child: int, parents: Parents) -> NDArray[np.int64]:
@@ -50,6 +59,13 @@ class BinnedCells:
         counts = np.bincount(self._key(views), self.weights, combinations_of(self.attributes, views))
         return counts.astype(np.int64)
 
+    def scores(self, offered: Sequence[tuple[int, Parents]]) -> NDArray[np.int64]:
+        """The score of each child with its parents; those with the same parents are looked at together."""
+        found = np.empty(len(offered), dtype=np.int64)
+        for number in sorted(range(len(offered)), key=lambda number: offered[number][::-1]):
+            found[number] = self.score(*offered[number])
+        return found
+
     def score(self, child: int, parents: Parents) -> int:
         """How far the child is from independent of its parents, in rows: ⌊½ Σ |N(x, π) − q(x) N(π)|⌋.
 
@@ -62,14 +78,19 @@ class BinnedCells:
         return self._scores[child, parents]
 
     def _key(self, parents: Parents) -> NDArray[np.int64]:
+        """The number of each cell's combination of groups; those asked for longest ago are forgotten."""
         if not parents:
             return np.zeros(len(self.weights), dtype=np.int64)
-        if parents not in self._keys:
+        key = self._keys.pop(parents, None)
+        if key is None:
             attribute, view = parents[-1]
             chosen = self.attributes[attribute]
             group = chosen.views[view][self.bins[attribute]]
-            self._keys[parents] = self._key(parents[:-1]) * chosen.sizes[view] + group
-        return self._keys[parents]
+            key = np.asarray(self._key(parents[:-1]) * chosen.sizes[view] + group)
+            while len(self._keys) >= self._most_keys:
+                del self._keys[next(iter(self._keys))]
+        self._keys[parents] = key
+        return key
 
 
 def combinations_of(attributes: Sequence[Attribute], parents: Parents) -> int:

@@ -70,8 +70,8 @@ class PrivBayes(SampledRows):
         one_run = np.zeros(1, dtype=np.int64)
         for _ in range(tables):
             offered = candidates(attributes, [child for child, _ in network], max_cells, self.degree or tables)
-            scores = np.array([cells.score(child, parents) for child, parents in offered], dtype=np.int64)
-            chosen = budget.choose(scores, one_run, ticks(CHOOSING / tables), monotone=False)  # proof: network
+            scores, price = cells.scores(offered), ticks(CHOOSING / tables)
+            chosen = budget.choose(scores, one_run, price, monotone=False)  # proof: network
             network.append(offered[int(chosen[0])])
         return network
 

@@ -16,6 +16,7 @@ from sfumato.methods.base import DPMethod
 from sfumato.methods.positions import boxes_of_positions, positions_of
 from sfumato.release.boxes import Boxes
 from sfumato.release.content import sampling_deviation
+from sfumato.release.histograms import histograms_of
 from sfumato.release.measured import Measured
 from sfumato.release.possible import without_impossible
 from sfumato.release.release import Release
@@ -100,9 +101,8 @@ class SampledRows(DPMethod):
         )
         points = found[:, :-1].astype(np.int32)
         _, first, group = np.unique(pack(list(points.T), sizes[:-1].tolist()), return_index=True, return_inverse=True)
-        flat = group.reshape(-1) * table.values + np.where(found[:, -1] < 0, sizes[-1], found[:, -1])
-        counts = np.bincount(flat, minlength=len(first) * table.values)
-        histograms = counts.reshape(-1, table.values).astype(np.float64)
+        value = np.where(found[:, -1] < 0, sizes[-1], found[:, -1])
+        histograms = histograms_of(group.reshape(-1), value, None, len(first), table.values)
         boxes = Boxes.of_points(points[first])
         measured = tables_as_boxes(sampled.tables, columns.axes, axes) if sampled.tables else None
         return self.make_release(table, boxes, histograms, deviation=sampling_deviation(histograms), measured=measured)

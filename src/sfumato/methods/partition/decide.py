@@ -46,9 +46,8 @@ def grow(search: Search, table: Table, height: int | None = None, look_ahead: in
     """The classes that are left when no region can be cut any more, or none but by more cuts in a row than `height`."""
     order = np.arange(len(table.points))
     whole = Runs(order, np.zeros(1, dtype=np.int64), np.array([len(order)]))
-    histogram = table.overall[None, : 0 if search.only_size else None]
     steps = len(order) if height is None else height
-    starts = np.flatnonzero(cut_down(search, whole, histogram, steps, look_ahead))
+    starts = np.flatnonzero(cut_down(search, whole, steps, look_ahead))
     return Runs(order, starts, np.append(starts[1:], len(order)))
 
 

@@ -11,6 +11,7 @@ from sfumato.methods.base import Endpoint, Method
 from sfumato.privacy.claims import NoGuarantee, Syntactic
 from sfumato.privacy.requirements import TCloseness
 from sfumato.release.boxes import Boxes
+from sfumato.release.histograms import histograms_of
 from sfumato.release.release import Release
 
 
@@ -31,7 +32,8 @@ class Original(Method):
     endpoint: ClassVar[Endpoint | None] = "original"
 
     def _publish(self, table: Table, source: Source) -> Release:
-        boxes, histograms = Boxes.of_points(table.points), table.histograms.astype(np.float64)
+        boxes, points = Boxes.of_points(table.points), len(table.points)
+        histograms = histograms_of(table.cell_point, table.cell_value, table.cell_weight, points, table.values)
         return self.make_release(table, boxes, histograms, kept=table.kept_rows(np.arange(len(table.points))))
 
     @property

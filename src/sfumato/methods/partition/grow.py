@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.compiled import compiled
+from sfumato.compiled import compiled_if_many
 from sfumato.methods.growing.box import penalties
 from sfumato.methods.growing.cuts import TIE, Cuts
 from sfumato.methods.growing.points import PointArrays, Runs
-from sfumato.methods.partition.search import FAR, Search, cut_runs, sides
+from sfumato.methods.partition.search import FAR, Search, cut_runs
 
 WIDTH = 3
 """How many cuts of a region are made for trial."""
@@ -34,9 +34,7 @@ class Settled(NamedTuple):
     penalty: NDArray[np.float64]
 
 
-def cut_down(
-    search: Search, runs: Runs, histograms: NDArray[np.int64], steps: int, look_ahead: int = 0
-) -> NDArray[np.bool_]:
+def cut_down(search: Search, runs: Runs, steps: int, look_ahead: int = 0) -> NDArray[np.bool_]:
     """Cut the regions down to classes by at most so many cuts in a row; where classes begin in their order.
 
     The points of the regions are reordered in place, so that those of a class stand together.
@@ -45,42 +43,38 @@ def cut_down(
     while len(runs.starts) and steps:
         if look_ahead:
             is_few = search.classes_of(runs, steps) < MAX_CLASSES
-            few[min(steps, FAR)].append((_some(runs, is_few), histograms[is_few]))
-            runs, histograms = _some(runs, ~is_few), histograms[~is_few]
+            few[min(steps, FAR)].append(_some(runs, is_few))
+            runs = _some(runs, ~is_few)
             if not len(runs.starts):
                 break
-        cuts = _decide(search.within(steps), runs, histograms)
+        cuts = _decide(search.within(steps), runs)
         begins[_some(runs, _uncut(runs, cuts)).starts] = True
-        histograms = sides(cuts, histograms)
         runs, steps = cut_in_place(search.points.positions, runs, cuts), steps - 1
     begins[runs.starts] = True
     for left, regions in few.items():
-        starts, ends = (np.concatenate([some[side] for some, _ in regions]) for side in (1, 2))
-        histograms = np.concatenate([some for _, some in regions])
-        _settle_in_place(search, Runs(runs.order, starts, ends), histograms, left, look_ahead, begins)
+        starts, ends = (np.concatenate([some[side] for some in regions]) for side in (1, 2))
+        _settle_in_place(search, Runs(runs.order, starts, ends), left, look_ahead, begins)
     return begins
 
 
-def settle(search: Search, runs: Runs, histograms: NDArray[np.int64], steps: int, look_ahead: int) -> Settled:
+def settle(search: Search, runs: Runs, steps: int, look_ahead: int) -> Settled:
     """The regions cut down to classes in the best of the ways that are tried."""
-    cuts = search.within(steps).best(runs, histograms, WIDTH)
-    parts, below = cut_runs(search.points.positions, runs, cuts), sides(cuts, histograms)
+    cuts = search.within(steps).best(runs, WIDTH)
+    parts = cut_runs(search.points.positions, runs, cuts)
     if look_ahead and steps > 1 and len(parts.starts):
-        settled = settle(search, parts, below, steps - 1, look_ahead - 1)
+        settled = settle(search, parts, steps - 1, look_ahead - 1)
     else:
-        begins = cut_down(search, parts, below, steps - 1)
+        begins = cut_down(search, parts, steps - 1)
         settled = Settled(parts, begins, _penalties_of_regions(search.points, parts, begins))
     penalty, uncut = np.zeros(len(runs.starts)), _uncut(runs, cuts)
     penalty[uncut] = penalties(search.points, _some(runs, uncut))
     return adopt_best(runs, penalty, cuts.region, settled)
 
 
-def _settle_in_place(
-    search: Search, runs: Runs, histograms: NDArray[np.int64], steps: int, look_ahead: int, begins: NDArray[np.bool_]
-) -> None:
+def _settle_in_place(search: Search, runs: Runs, steps: int, look_ahead: int, begins: NDArray[np.bool_]) -> None:
     for batch in _batches(runs, POINTS_AT_ONCE // WIDTH ** (look_ahead + 1)):
         some = _some(runs, batch)
-        settled = settle(search, some, histograms[batch], steps, look_ahead)
+        settled = settle(search, some, steps, look_ahead)
         places = _places(some)
         runs.order[places], begins[places] = settled.runs.order, settled.begins
 
@@ -92,11 +86,11 @@ def _penalties_of_regions(points: PointArrays, runs: Runs, begins: NDArray[np.bo
     return np.add.reduceat(each, np.searchsorted(starts, runs.starts)) if len(starts) else each
 
 
-def _decide(search: Search, runs: Runs, histograms: NDArray[np.int64]) -> Cuts:
+def _decide(search: Search, runs: Runs) -> Cuts:
     """The best cut of each region that can be cut."""
     parts = []
     for batch in _batches(runs, POINTS_AT_ONCE):
-        cuts = search.best(_some(runs, batch), histograms[batch])
+        cuts = search.best(_some(runs, batch))
         parts.append(cuts._replace(region=cuts.region + batch.start))
     return Cuts(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
@@ -125,7 +119,7 @@ def _places(runs: Runs) -> NDArray[np.int64]:
     return np.repeat(runs.starts - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
 
 
-@compiled
+@compiled_if_many
 def cut_in_place(positions: NDArray[np.int32], runs: Runs, cuts: Cuts) -> Runs:
     """The points of both sides of each cut, in turn, where the region's were; every region has one cut at most."""
     starts, ends = np.empty(2 * len(cuts.region), dtype=np.int64), np.empty(2 * len(cuts.region), dtype=np.int64)
@@ -144,7 +138,7 @@ def cut_in_place(positions: NDArray[np.int32], runs: Runs, cuts: Cuts) -> Runs:
     return Runs(runs.order, starts, ends)
 
 
-@compiled
+@compiled_if_many
 def adopt_best(runs: Runs, penalty: NDArray[np.float64], region: NDArray[np.int64], parts: Settled) -> Settled:
     """Each region cut in the way that leaves the least penalty, the first of equals; one without cuts is a class.
 

@@ -16,13 +16,13 @@ from sfumato.data import Table
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.noise import Source
 from sfumato.methods.base import Method, refuse_kept_columns
-from sfumato.methods.growing.regions import count_by_class
 from sfumato.methods.partition.decide import Cut, partition, smallest_class
 from sfumato.methods.partition.suppress import leave_out
 from sfumato.parameters import declarations, parameter
 from sfumato.privacy.claims import Syntactic
 from sfumato.privacy.requirements import DeltaDisclosure, KAnonymity, LDiversity, Requirement, TCloseness
 from sfumato.release.boxes import Boxes
+from sfumato.release.histograms import histograms_of
 from sfumato.release.release import Release
 
 Recoding = Literal["generalize", "bucketize"]
@@ -125,7 +125,10 @@ class Mondrian(Method):
         if self.recoding == "bucketize":
             refuse_kept_columns(table, "bucketization takes rows apart; use generalization or another role")
         class_of = self._classify(table)
-        histograms = count_by_class(table, class_of, int(class_of.max()) + 1).astype(np.float64)
+        number = class_of[table.cell_point]
+        inside, classes = number >= 0, int(class_of.max()) + 1
+        value, rows = table.cell_value[inside], table.cell_weight[inside]
+        histograms = histograms_of(number[inside], value, rows, classes, table.values)
         if self.recoding == "generalize":
             staying = class_of >= 0
             boxes = Boxes.around(table.points[staying], class_of[staying], len(histograms))

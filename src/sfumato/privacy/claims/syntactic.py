@@ -8,6 +8,8 @@ from sfumato.privacy.claims.base import Check, Claim, Recoding, parse_assumption
 from sfumato.privacy.requirements import Population, Requirement, parse_requirement
 from sfumato.privacy.requirements.base import Counts
 
+CELLS_AT_ONCE = 2**22
+"""Requirements are recomputed for so many counts at a time."""
 CLASSES = "people in a class have the same published quasi-identifiers"
 HOLLOW = (
     "buckets show exact quasi-identifiers, and no requirement bounds the sensitive values in them, so that they can be "
@@ -71,9 +73,10 @@ class Syntactic(Claim):
         return [Check(requirement=requirement, buckets=self.buckets) for requirement in self.requirements]
 
     def checks(self, counts: Counts, population: Population) -> list[Check]:
-        found = []
+        found, step = [], max(CELLS_AT_ONCE // counts.shape[1], 1)
+        parts = [slice(start, start + step) for start in range(0, len(counts), step)]
         for check in self._unchecked:
-            failing = int((~check.requirement.holds(counts, population)).sum())
+            failing = sum(int((~check.requirement.holds(counts[part], population)).sum()) for part in parts)
             sentence = f"{failing} of {len(counts)} {'buckets' if self.buckets else 'classes'} fail {check.title}"
             found.append(replace(check, violations=(sentence,) if failing else ()))
         return found

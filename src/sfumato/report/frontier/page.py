@@ -95,6 +95,7 @@ def page(document: FrontierDocument, chart: alt.LayerChart, drawing: str) -> str
         form=next((points.form_of(row) for row in rows if row["recommended"]), None),
         out_of_the_running=any(not (row["eligible"] or row["endpoint"]) for row in rows),
         repeated=any(trial.intervals for trial in document.trials),
+        sampled=any(trial.intervals for trial in document.trials if trial.endpoint),
         commonest=max(document.table.sensitive_shares, key=lambda pair: pair[1], default=None),
         styles=number_styles(document.measures, [trial.measures for trial in document.trials]),
         unit=format_unit,

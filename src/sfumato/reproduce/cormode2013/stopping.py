@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sfumato.data import Table
 from sfumato.mechanisms.noise import Source
@@ -16,7 +15,7 @@ from sfumato.methods.growing.cuts import Cuts
 from sfumato.methods.growing.points import Points, Runs
 from sfumato.methods.growing.regions import count_by_class
 from sfumato.methods.partition.decide import Cut, grow, number_classes, sweep_rule
-from sfumato.methods.partition.search import Search, chosen
+from sfumato.methods.partition.search import Search, chosen, count_values
 from sfumato.privacy.claims import NoGuarantee
 from sfumato.privacy.distances import Distance
 from sfumato.privacy.requirements import KAnonymity, Population, TCloseness
@@ -31,8 +30,10 @@ class StoppingSearch(Search):
     before: TCloseness
     only_size = False
 
-    def best(self, runs: Runs, histograms: NDArray[np.int64], most: int = 1) -> Cuts:
-        cuts = super().best(runs, histograms, most)
+    def best(self, runs: Runs, most: int = 1) -> Cuts:
+        cuts, order = super().best(runs, most), runs.order
+        ranges = zip(runs.starts, runs.ends, strict=True)
+        histograms = np.array([count_values(self.points, order[start:end]) for start, end in ranges])
         near = self.before.holds(histograms, self.population)
         return chosen(cuts, np.flatnonzero(near[cuts.region]))
 

@@ -105,7 +105,7 @@ def open_rows(path: str, master: str | None = None) -> SparkRows:
     local = "://" not in path and (session.sparkContext.master or "").startswith("local")
     address = os.path.abspath(path) if local else path
     try:
-        found = sorted(session.read.text(address).inputFiles())
+        found = sorted(map(unquote, session.read.text(address).inputFiles()))
     except FAILED as error:
         if getattr(error, "getCondition", str)() == "PATH_NOT_FOUND":
             raise DataError(f"{path}: the file does not exist") from error
@@ -390,7 +390,7 @@ class SparkEngine:
             )
         raw = found["value"]
         code = encode_values(raw, axis, self.schema.missing, self.where)[0]
-        refuse_value(raw, code, 0, axis, _shown(found["file"][0]) or self.where)
+        refuse_value(raw, code, 0, axis, _shown(unquote(found["file"][0])) or self.where)
 
     def _with_codes(self, rows: DataFrame, names: set[str]) -> DataFrame:
         """Rows with the codes of some axes: of values that are no numbers, those of their spellings."""
@@ -550,5 +550,5 @@ def _shown(address: str) -> str:
     """The address of a file as its path, if it is one of this machine."""
     for start_of_path in ("file://", "file:"):
         if address.startswith(start_of_path):
-            return unquote(address.removeprefix(start_of_path))
+            return address.removeprefix(start_of_path)
     return address

@@ -6,27 +6,30 @@ What comes to the driver are distinct lines of cells, and rows of a recoded rele
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import and_
 from typing import Any, Self
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sql
-from pyspark.sql import types as kinds
 
+from sfumato.data import pieces
 from sfumato.data.encode import encode_values, find_unfit, refuse_value
-from sfumato.data.engine import Counted
+from sfumato.data.engine import Counted, as_positions
 from sfumato.data.keys import KeyCounts, Keys
 from sfumato.data.pieces import Parts
 from sfumato.data.spark.bring import as_frame, bring
 from sfumato.data.spark.cells import CODE, RAW, cells_of, encode_lines
 from sfumato.data.spark.people import Used, used_rows
 from sfumato.data.spark.rows import SparkRows, shown
-from sfumato.data.spark.session import named, refusing
+from sfumato.data.spark.session import held, named, refusing
 from sfumato.schema import Axis, Schema
 
+MOST_SORTED = 4
+"""Times as many rows as come in a part that the driver still sorts; Spark sorts more."""
 MAX_BROADCAST = 2**20
 """Lines of a table that every executor gets a copy of."""
 
@@ -64,28 +67,49 @@ class SparkEngine:
     def join_to_class(
         self, axes: Sequence[Axis], keys: NDArray[np.int32], class_of_key: NDArray[np.int64], value: Axis
     ) -> Parts:
+        return Parts(lambda: self._joined(self._placed(axes, keys, class_of_key, value)))
+
+    def _placed(
+        self, axes: Sequence[Axis], keys: NDArray[np.int32], class_of_key: NDArray[np.int64], value: Axis
+    ) -> pl.DataFrame:
+        """The distinct lines with their class (`box`) and position (`value`), and the part in which their rows come.
+
+        All rows of one class and position come in one part: so many that the driver can sort them.
+        """
         words = Keys([axis.size for axis in axes])
-        names = [f"word {number}" for number in range(len(words.words))]
-        class_of = words.pack(list(keys.T)).rename(dict(zip(words.names, names, strict=True)))
-        class_of = class_of.with_columns(box=class_of_key)
+        class_of = words.pack(list(keys.T)).with_columns(box=class_of_key)
+        packed = words.pack([self._codes[axis.name].to_numpy() for axis in axes])
+        lines = self._lines[0].with_columns(*packed, as_positions(self._codes[value.name], value))
+        lines = lines.join(class_of, on=words.names, how="inner")
+        rows = lines.group_by("box", "value").agg(pl.col("rows").sum()).sort("box", "value")
+        part = (pl.col("rows").cum_sum() - pl.col("rows")) // pieces.ROWS_AT_ONCE
+        together = rows.select("box", "value", part.rank("dense").cast(pl.Int64).alias("part"))
+        return lines.join(together, on=["box", "value"]).select(*self._cells(lines), "box", "value", "part", "rows")
 
-        def joined() -> Iterator[pl.DataFrame]:
-            with self._used() as used:
-                rows = self._with_codes(used.rows, {axis.name for axis in (*axes, value)})
-                left = [sql.col(self._code(axis)) for axis in axes]
-                for name, sizes in zip(names, words.words, strict=True):
-                    word = sql.lit(0).cast("long")
-                    for size in sizes:
-                        word = word * sql.lit(size).cast("long") + (left.pop(0) + 1)
-                    rows = rows.withColumn(name, word)
-                rows = rows.join(self._spark(class_of), on=names, how="inner")
-                code = sql.col(self._code(value))
-                position = sql.when(code < 0, value.size).otherwise(code).cast("int").alias("value")
-                kept = [sql.col(f"keep {number}").alias(name) for number, name in enumerate(self.schema.keep)]
-                rows = rows.select("box", position, *kept)
-                yield from bring(rows.orderBy(*map(named, rows.columns)), self.where)
+    def _joined(self, placed: pl.DataFrame) -> Iterator[pl.DataFrame]:
+        """All rows with their class, position and kept columns, sorted part by part."""
+        names = self._cells(placed)
+        kept = [sql.col(f"keep {number}").alias(name) for number, name in enumerate(self.schema.keep)]
+        sizes = placed.group_by("part").agg(pl.col("rows").sum()).sort("part").rows()
+        with refusing(self.where), self._used() as used:
+            lines = self._spark(placed.drop("rows").rename({name: f"same {name}" for name in names}))
+            same = [_alike(name, nullable=bool(placed[name].null_count())) for name in names]
+            rows = used.rows.join(lines, on=reduce(and_, same), how="inner").select("part", "box", "value", *kept)
+            with held(rows.repartition(max(len(sizes), 1), "part")) as there:
+                if not sizes:
+                    yield as_frame(there.drop("part").limit(0))
+                for part, size in sizes:
+                    some = there.where(sql.col("part") == part).drop("part")
+                    if size > MOST_SORTED * pieces.ROWS_AT_ONCE:
+                        columns = list(map(named, some.columns))
+                        ranges = some.repartitionByRange(-(-size // pieces.ROWS_AT_ONCE), *columns)
+                        yield from bring(ranges.sortWithinPartitions(*columns), self.where)
+                    else:
+                        yield as_frame(some).sort(pl.all())
 
-        return Parts(joined)
+    def _cells(self, lines: pl.DataFrame | DataFrame) -> list[str]:
+        """The columns of cells."""
+        return [name for name in lines.columns if name.startswith((CODE, RAW))]
 
     def _code(self, axis: Axis) -> str:
         """The column of codes by arithmetic; that of values as they are spelled has the same number."""
@@ -105,7 +129,7 @@ class SparkEngine:
     def _lines(self) -> tuple[pl.DataFrame, int, int]:
         """The distinct lines of cells and how often each occurs, and what was found out about people."""
         with refusing(self.where), self._used() as used:
-            names = [name for name in used.rows.columns if name.startswith((CODE, RAW))]
+            names = self._cells(used.rows)
             counted = used.rows.groupBy(*map(named, names)).agg(
                 sql.count(sql.lit(1)).alias("rows"), sql.sum("first").cast("long").alias("first")
             )
@@ -120,55 +144,33 @@ class SparkEngine:
         for axis in self.schema.axes:
             wrong = find_unfit(codes[axis.name], axis)
             if wrong.any():
-                self._refuse(axis, lines.filter(wrong), codes[axis.name].filter(wrong))
+                self._refuse(axis, lines.filter(wrong))
         return codes
 
-    def _refuse(self, axis: Axis, lines: pl.DataFrame, codes: pl.Series) -> None:
-        """Refuse the first of lines with a value that does not fit, in the order of files and values."""
-        parts = [name for name in (self._code(axis), self._raw(axis)) if name in lines.columns]
-        wrong = lines.select(parts).unique()
-        cells = self._frame.select(
-            *cells_of(self._frame, self.schema, self.where),
-            named(axis.name).alias("value"),
-            sql.input_file_name().alias("file"),
-        )
-        for name in parts:
-            wrong = wrong.rename({name: f"wrong {name}"})
-        same = [sql.col(name).eqNullSafe(sql.col(f"wrong {name}")) for name in parts]
-        condition = same[0] if len(same) == 1 else same[0] & same[1]
+    def _refuse(self, axis: Axis, lines: pl.DataFrame) -> None:
+        """Refuse the first value that does not fit, of those of some lines, in the order of files and values."""
+        cells = cells_of(self._frame, self.schema, self.where)
+        names = [name for name in (self._code(axis), self._raw(axis)) if name in lines.columns]
+        wrong = self._spark(lines.select(pl.col(name).alias(f"same {name}") for name in names).unique())
+        same = reduce(and_, (_alike(name, nullable=True) for name in names))
         with refusing(self.where):
+            rows = self._frame.select(*cells, named(axis.name).alias("value"), sql.input_file_name().alias("file"))
             found = as_frame(
-                cells.join(self._spark(wrong), on=condition, how="left_semi")
-                .select("file", "value")
-                .orderBy("file", "value")
-                .limit(1)
+                rows.join(wrong, on=same, how="left_semi").select("file", "value").orderBy("file", "value").limit(1)
             )
-        raw = found["value"]
-        code = encode_values(raw, axis, self.schema.missing, self.where)[0]
-        refuse_value(raw, code, 0, axis, shown(found["file"][0]) or self.where)
+        code = encode_values(found["value"], axis, self.schema.missing, self.where)[0]
+        refuse_value(found["value"], code, 0, axis, shown(found["file"][0]) or self.where)
 
-    def _with_codes(self, rows: DataFrame, names: set[str]) -> DataFrame:
-        """Rows with the codes of some axes: of values that are no numbers, those of their spellings."""
-        lines, codes = self._lines[0], self._codes
-        for axis in self.schema.axes:
-            raw, code = self._raw(axis), self._code(axis)
-            if axis.name not in names or raw not in lines.columns:
-                continue
-            spelled = lines.select(pl.col(raw).alias("spelled"), codes[axis.name].alias("is"))
-            if code in lines.columns:
-                spelled = spelled.filter(lines[code].is_null())
-            table = self._spark(spelled.unique(), spelled=rows.schema[raw].dataType)
-            rows = rows.join(table, on=sql.col(raw).eqNullSafe(sql.col("spelled")), how="left").drop("spelled")
-            known = sql.coalesce(sql.col(code), sql.col("is")) if code in lines.columns else sql.col("is")
-            rows = rows.withColumn(code, known).drop("is")
-        return rows
-
-    def _spark(self, frame: pl.DataFrame, **of_kind: kinds.DataType) -> DataFrame:
+    def _spark(self, frame: pl.DataFrame) -> DataFrame:
         """A frame of the driver's on Spark."""
         made = self._frame.sparkSession.createDataFrame(frame.to_arrow())
-        for name, kind in of_kind.items():
-            made = made.withColumn(name, sql.col(name).cast(kind))
         return sql.broadcast(made) if frame.height <= MAX_BROADCAST else made
 
     def _used(self) -> AbstractContextManager[Used]:
         return used_rows(self._frame, self.schema, self.where, self.only_first)
+
+
+def _alike(name: str, *, nullable: bool) -> Column:
+    """Whether a cell of rows is that of a line; comparing what may be missing takes longer."""
+    ours, theirs = sql.col(name), sql.col(f"same {name}")
+    return ours.eqNullSafe(theirs) if nullable else ours == theirs

@@ -67,7 +67,7 @@ def spark(peers: str) -> Iterator[Result]:
 
 def _schema(**roles: str) -> Schema:
     spec = Schema.load(SCHEMA_PATH).spec()
-    spec["columns"] |= {name: {"role": role} for name, role in {"person_id": "ignore", **roles}.items()}
+    spec["columns"] |= {name: {"role": role} for name, role in {"person_id": "ignore", "income": "ignore", **roles}.items()}
     return Schema.parse(spec)
 
 

@@ -48,7 +48,8 @@ EVERY_ENGINE = [name if name != "spark" else pytest.param(name, marks=pytest.mar
 @cache
 def java() -> str | None:
     """Why Spark cannot run here, or nothing."""
-    found = shutil.which("java")
+    home = os.environ.get("JAVA_HOME")
+    found = shutil.which("java", path=f"{home}/bin") if home else shutil.which("java")
     if found is None:
         return "Spark needs Java; scripts/install-for-tests installs it"
     told = subprocess.run([found, "-version"], capture_output=True, text=True, check=False).stderr

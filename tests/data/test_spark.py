@@ -231,7 +231,7 @@ def test_folders_and_patterns_are_read(tmp_path: Path) -> None:
         ("age,age,ill\n1,1,no\n", "the column 'age' appears more than once"),
         ("age,,ill\n1,1,no\n", "column 2 has no name"),
         ("", "the first line is empty; expected the names of the columns"),
-        ("age,ill\n1,no\n1,no,yes\n", "cannot be read as a table"),
+        ("age,ill\n1,no\n1,no,yes\n", "cannot be read as a table (Malformed CSV record: 1,no,yes)"),
         ("age,ill\n1,no\n1\n", "cannot be read as a table"),
     ],
 )

@@ -1,6 +1,7 @@
 """Spark itself: starting it quietly, and what it cannot do in a sentence."""
 
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterator
@@ -15,6 +16,8 @@ from sfumato.data.formats import MAX_REASON
 from sfumato.errors import DataError, ParameterError, shorten
 
 FAILED = (PySparkException, Py4JError)
+WORDLESS = re.compile(r"^\s*[\w.$]+(?:Exception|Error): |\[[A-Z_.]+\] | ?SQLSTATE: \w+$")
+"""What stands around a sentence of Spark's."""
 SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -66,10 +69,11 @@ def refusing(where: str) -> Iterator[None]:
 
 
 def reason(error: Exception) -> str:
-    """The first line of what Spark says, of the innermost cause that says something."""
+    """The first line of what Spark says, of the innermost cause that says something, in words alone."""
     told = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
-    causes = [line.removeprefix("Caused by:").strip() for line in told if line.startswith("Caused by:")]
-    return shorten([told[0], *causes][-1], MAX_REASON)
+    causes = [line.removeprefix("Caused by:") for line in told if line.startswith("Caused by:")]
+    words = WORDLESS.sub("", [told[0], *causes][-1]).strip()
+    return shorten(words, MAX_REASON)
 
 
 def named(name: str) -> Column:

@@ -45,7 +45,7 @@ def linkage(peers: str) -> Iterator[Result]:
         made[f"PrivBayes at ε = {epsilon:g}"] = release.to_polars()
     for name, frame in made.items():
         yield from _beside_anonymeter(peers, f"{name} of Adult", training, frame, control)
-    one, other = sf.hold_out(sf.read(adult.data_folder() / "census" / "national2019.csv", _census()), 0.5)
+    one, other = sf.hold_out(sf.read(adult.data_folder() / "census" / "national2019.csv", census_schema()), 0.5)
     frame = pl.read_csv(adult.data_folder() / "releases" / "aim_e_10_all.csv", infer_schema=False)
     # AIM saw both halves, so that nothing tells them apart.
     yield from _beside_anonymeter(peers, "AIM's Census excerpt", one, frame, other)
@@ -107,7 +107,7 @@ def _perturbed(rows: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _census() -> sf.Schema:
+def census_schema() -> sf.Schema:
     """Nine quasi-identifiers and the decile of the income, with the values that the excerpt declares."""
     told = json.loads((adult.data_folder() / "census" / "national2019.json").read_text(encoding="utf-8"))["schema"]
 

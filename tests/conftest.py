@@ -105,8 +105,9 @@ QUICK_TESTS = (
 def tier_of(item: pytest.Function) -> str:
     """What a test needs, or whether it is quick."""
     name = item.nodeid.removeprefix(f"{TESTS.name}/")
-    if item.get_closest_marker("browser"):
-        return "browser"
+    for need in ("browser", "spark"):
+        if item.get_closest_marker(need):
+            return need
     if item.path.name == "test_kills.py":
         return "kills"
     if "postgresql" in item.fixturenames or "postgresql" in item.name:
@@ -116,8 +117,10 @@ def tier_of(item: pytest.Function) -> str:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Function]) -> None:
+    """Tests on Spark come first: work is stolen from the end, so they stay with one worker and its one session."""
     for item in items:
         item.add_marker(tier_of(item))
+    items.sort(key=lambda item: tier_of(item) != "spark")
 
 
 @pytest.fixture(scope="session", autouse=True)

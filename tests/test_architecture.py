@@ -37,6 +37,8 @@ SEAMS = {
     "sqlalchemy": {"collect"},
     "psycopg": {"collect"},
 }
+ONE_PLACE = {"numba": "compiled.py", "pyspark": "data/spark", "py4j": "data/spark", "pyarrow": "data/spark"}
+"""Libraries of which one file knows, or one folder."""
 MAX_FILE_LINES = 400
 MAX_REPEATED_LINES = 7
 MAX_HELP_SECONDS = 0.3
@@ -59,11 +61,15 @@ def libraries(tree: ast.AST) -> set[str]:
     return found
 
 
+def is_within(path: Path, place: str) -> bool:
+    return path.relative_to(SOURCE).is_relative_to(place)
+
+
 def smuggled(path: Path, used: set[str]) -> list[str]:
     """The libraries that a file uses outside their seam."""
     package = path.relative_to(SOURCE).parts[0]
     wrong = [library for library, allowed in SEAMS.items() if library in used and package not in allowed]
-    return [*wrong, "numba"] if "numba" in used and name_of(path) != "compiled.py" else wrong
+    return wrong + [library for library, file in ONE_PLACE.items() if library in used and not is_within(path, file)]
 
 
 @pytest.fixture(scope="module")
@@ -131,6 +137,13 @@ def test_help_comes_at_once() -> None:
         after = os.times()
         used.append(after.children_user + after.children_system - before.children_user - before.children_system)
     assert statistics.median(used) < MAX_HELP_SECONDS, used
+
+
+def test_spark_is_loaded_where_it_is_asked_for_alone() -> None:
+    code = "import sys, sfumato.cli.publish, sfumato.cli.local.estimate; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
+    assert "sfumato.data.table" in loaded
+    assert not {"pyspark", "py4j", "pyarrow", "sfumato.data.spark"} & set(loaded)
 
 
 @pytest.fixture
@@ -204,6 +217,8 @@ def test_a_block_that_stands_twice_would_be_found() -> None:
         ("privacy/noise.py", "import polars as pl", ["polars"]),
         ("methods/cuts.py", "from numba import njit", ["numba"]),
         ("compiled.py", "import numba", []),
+        ("data/spark/rows.py", "import pyarrow, pyspark.sql", []),
+        ("data/table.py", "from pyspark.sql import DataFrame", ["pyspark"]),
         ("report/chart.py", "import altair, jinja2", []),
         ("cli/main.py", "import typer\nimport altair", ["altair"]),
         ("trials/run.py", "from typer import echo", ["typer"]),

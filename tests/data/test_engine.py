@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import Phase, given, settings
 from numpy.typing import NDArray
 
+from engines import EVERY_ENGINE, engine_on, on_spark, table_on
 from sfumato.data import Engine, Table, read
 from sfumato.data.encode import encode_column
 from sfumato.data.engine import Counted, PolarsEngine
 from sfumato.data.pieces import Parts
+from sfumato.data.spark import SparkEngine
 from sfumato.measures.workloads.holdout import hold_out
 from sfumato.methods import Mondrian
 from sfumato.samples.town import SCHEMA_PATH, residents
@@ -76,7 +78,16 @@ def test_polars_counts_and_joins_as_plain_python_does(case: TableCase) -> None:
     check_same_answers(PolarsEngine.read(case.frame, schema), Listed(case.frame, schema), schema)
 
 
-def test_keys_that_do_not_fit_into_an_integer_are_joined_too() -> None:
+@pytest.mark.spark
+@settings(max_examples=4, phases=[Phase.generate])
+@given(tables(most_quasi=4))
+def test_spark_counts_and_joins_as_plain_python_does(case: TableCase) -> None:
+    schema = case.case.schema
+    check_same_answers(SparkEngine.read(on_spark(case.frame), schema), Listed(case.frame, schema), schema)
+
+
+@pytest.mark.parametrize("name", EVERY_ENGINE)
+def test_keys_that_do_not_fit_into_an_integer_are_joined_too(name: str, tmp_path: Path) -> None:
     wide: dict[str, Any] = {
         name: {"role": "quasi", "kind": "numeric", "min": 0, "max": 2_000_000_000, "nullable": True} for name in "abc"
     }
@@ -87,11 +98,14 @@ def test_keys_that_do_not_fit_into_an_integer_are_joined_too() -> None:
         pl.DataFrame({name: [5, None] for name in "abc"})
     )
     frame = frame.with_columns(ill=pl.Series(["no", "yes"] * 21), note=pl.Series(map(str, range(42))))
-    check_same_answers(PolarsEngine.read(frame, schema), Listed(frame, schema), schema)
+    check_same_answers(engine_on(name, frame, schema, tmp_path), Listed(frame, schema), schema)
 
 
-def test_a_table_and_its_recoded_release_reach_rows_through_the_engine_alone(tmp_path: Path) -> None:
-    rows, listed = PolarsEngine.read(residents(500), SCHEMA), Listed(residents(500), SCHEMA)
+@pytest.mark.parametrize("name", EVERY_ENGINE)
+def test_a_table_and_its_recoded_release_reach_rows_through_the_engine_alone(name: str, tmp_path: Path) -> None:
+    people = residents(500).cast({pl.Enum: pl.String})
+    (tmp_path / "rows").mkdir()
+    rows, listed = engine_on(name, people, SCHEMA, tmp_path / "rows"), Listed(people, SCHEMA)
     table, other = Table.from_rows(rows, SCHEMA), Table.from_rows(listed, SCHEMA)
     assert table.fingerprint == other.fingerprint
     folders = [Mondrian(k=5).publish(each).save(tmp_path / str(number)) for number, each in enumerate((table, other))]
@@ -102,9 +116,11 @@ def test_a_table_and_its_recoded_release_reach_rows_through_the_engine_alone(tmp
     assert listed.asked == ["count", "join"], "held-out parts follow from the cells"
 
 
-def test_a_recoded_release_has_every_row_in_the_class_of_its_point(tmp_path: Path) -> None:
-    people = residents(500)
-    release = Mondrian(k=5).publish(read(people, SCHEMA))
+@pytest.mark.parametrize("name", EVERY_ENGINE)
+def test_a_recoded_release_has_every_row_in_the_class_of_its_point(name: str, tmp_path: Path) -> None:
+    people = residents(500).cast({pl.Enum: pl.String})
+    (tmp_path / "rows").mkdir()
+    release = Mondrian(k=5).publish(table_on(name, people, SCHEMA, tmp_path / "rows"))
     published = pl.read_csv(release.save(tmp_path / "release") / "data.csv", infer_schema=False)
     both = published.join(people.cast(pl.String), on="person_id", suffix="_true")
     assert both.height == people.height

@@ -11,7 +11,7 @@ from typer import Option
 from sfumato.cli.budget import charge
 from sfumato.cli.options import File, Json, LedgerFile, Quasi, names, output_option
 from sfumato.cli.parameters import options_for
-from sfumato.cli.reading import read_people
+from sfumato.cli.reading import Engine, read_people
 from sfumato.cli.show import INDENT, explained, heading, note, number, print_json, progress_bar, say
 from sfumato.cli.study import Study
 from sfumato.data.propose import propose, to_toml
@@ -34,6 +34,7 @@ PROPOSED = "schema.toml"
 
 
 def command(
+    *,
     file: File,
     output: Path = output_option("FOLDER", "Where to write the report, the trials and the pilot, if one is bought."),
     schema: Path | None = Option(None, metavar="TOML", help="The schema of the table."),
@@ -62,6 +63,7 @@ def command(
     workers: int | None = Option(None, min=1, help="Processes; one per core by default."),
     ledger_file: LedgerFile = None,
     as_json: Json = False,
+    by: Engine,
 ) -> None:
     """Try every method on a table and recommend what to publish.
 
@@ -78,8 +80,10 @@ def command(
     """
     study, ledger = Study(folder=output), Ledger(ledger_file)
     study.check(ours=study.trials.exists() or study.pilot_trials.exists())
+    if schema is None and by.words:
+        raise ParameterError("--engine spark needs --schema; sfumato init proposes one from a part of the rows")
     declared = _schema(file, schema, sensitive, names(quasi), output)
-    table = read_people(file, declared)
+    table = read_people(file, declared, by)
     kinds = [find_method(name) for name in dict.fromkeys(method or ())]
     pilot = {"epsilon": epsilon, "share": pilot_share, "new_pilot": new_pilot, "beforehand": beforehand}
     use = {"audience": audience or "public", "predict": predict, "queries": queries}
@@ -93,7 +97,8 @@ def command(
             allow_exact=allow_exact,
             progress=progress,
         )
-    published_by = partial(_publishing, frontier, file, schema or output / PROPOSED, study, ledger_file, queries)
+    rows = [str(file), *by.words]
+    published_by = partial(_publishing, frontier, rows, schema or output / PROPOSED, study, ledger_file, queries)
     files = write_report(frontier, output, recommendation, command=published_by)
     if schema is None:
         files.append(place(output / PROPOSED, to_toml(declared)))
@@ -120,8 +125,9 @@ def command(
     if advised:
         again = "; this buys another pilot" if frontier.pilot else ""
         say(f"Nothing is recommended, and nothing is published. To follow the advice, written as a schema{again}:")
-        options = {"--audience": audience, "--epsilon": epsilon, "--ledger": ledger_file}
-        say(_following(file, advised, study, options), indent=INDENT)
+        options = {"--audience": audience, "--predict": predict, "--queries": queries, "--epsilon": epsilon}
+        options["--ledger"] = ledger_file
+        say(_following(rows, advised, study, options), indent=INDENT)
     elif publishing:
         say("Nothing is published yet. To publish what is recommended:")
         say(publishing, indent=INDENT)
@@ -146,16 +152,16 @@ def _advised(recommendation: Recommendation, study: Study) -> Path | None:
     return place(study.advised, to_toml(advice.schema_for(recommendation.table.schema)))
 
 
-def _following(file: Path, schema: Path, study: Study, options: dict[str, Any]) -> str:
+def _following(rows: list[str], schema: Path, study: Study, options: dict[str, Any]) -> str:
     """The command that tries everything again under the schema that is advised."""
-    words = ["sfumato", "frontier", str(file), "--schema", str(schema)]
+    words = ["sfumato", "frontier", *rows, "--schema", str(schema)]
     words += [str(word) for option in options.items() if option[1] is not None for word in option]
     return shlex.join([*words, "-o", str(study.folder.with_name(f"{study.folder.name}-advised"))])
 
 
 def _publishing(
     frontier: Frontier,
-    file: Path,
+    rows: list[str],
     schema: Path,
     study: Study,
     ledger: Path | None,
@@ -163,7 +169,7 @@ def _publishing(
     method: Method,
 ) -> str:
     """The command that publishes by a method that was tried."""
-    words = ["sfumato", "publish", str(file), "--schema", str(schema), "--method", method.name]
+    words = ["sfumato", "publish", *rows, "--schema", str(schema), "--method", method.name]
     words += options_for(method, queries)
     words += ["--pilot", str(study.pilot)] if frontier.pilot else []
     words += ["--beforehand"] if frontier.beforehand else []

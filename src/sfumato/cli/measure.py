@@ -6,7 +6,7 @@ from pathlib import Path
 from typer import Argument, Option
 
 from sfumato.cli.options import File, Json, LedgerFile, SchemaFile
-from sfumato.cli.reading import read_people
+from sfumato.cli.reading import Engine, read_people
 from sfumato.cli.show import BETTER, INDENT, explained, heading, number, print_columns, print_json, progress_bar, say
 from sfumato.cli.together import belief_figures, read_release
 from sfumato.data import Table
@@ -51,6 +51,7 @@ def command(
     only: list[str] | None = Option(None, metavar="NAME", help="Compute only this measure; may be repeated."),
     ledger_file: LedgerFile = None,
     as_json: Json = False,
+    by: Engine,
 ) -> None:
     """Measure how private and how useful a release is.
 
@@ -61,7 +62,7 @@ def command(
     With several releases, the privacy of each is shown beside what all of them give away together to somebody who has
     them all.
     """
-    table, names = read_people(file, schema), tuple(dict.fromkeys(only or ()))
+    table, names = read_people(file, schema, by), tuple(dict.fromkeys(only or ()))
     note_look(table, LOOK, Ledger(ledger_file))
     if len(releases) > 1:
         if test or clusters:
@@ -72,7 +73,7 @@ def command(
         return
     release = releases[0]
     published, suppressed = read_release(release, table.schema)
-    held_out = [HeldOut(test=read_people(test, table.schema))] if test else []
+    held_out = [HeldOut(test=read_people(test, table.schema, by))] if test else []
     clustered = [MatchPoint(clusters=clusters)] if clusters else []
     with progress_bar() as progress:
         found = assess(table, published, (*WORKLOADS, *held_out, *clustered), only=names, progress=progress)

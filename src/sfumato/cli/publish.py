@@ -9,7 +9,7 @@ from typer import Option
 from sfumato.cli.budget import charge, show_charge, warn_of_other_names
 from sfumato.cli.options import Beforehand, File, Json, LedgerFile, Parquet, SchemaFile, output_option
 from sfumato.cli.parameters import MethodOptions, PublishCommand, complete_methods, method_from
-from sfumato.cli.reading import read_people
+from sfumato.cli.reading import Engine, read_people
 from sfumato.cli.show import claim_figures, print_json, say, say_claim
 from sfumato.data import Table
 from sfumato.errors import ParameterError
@@ -48,6 +48,7 @@ def command(
     ledger_file: LedgerFile = None,
     parquet: Parquet = False,
     as_json: Json = False,
+    by: Engine,
     options: MethodOptions,
 ) -> None:
     """Publish a table by one method at one setting.
@@ -57,7 +58,7 @@ def command(
     budget. If measures of data under the same name, or of the same rows, were seen before, its claim says that choosing
     the setting is not covered.
     """
-    chosen, table = method_from(method, options), read_people(file, schema)
+    chosen, table = method_from(method, options), read_people(file, schema, by)
     ledger = Ledger(ledger_file)
     choice = _choice(pilot, table, ledger, beforehand=beforehand) if pilot else None
     told: dict[str, Any] = {}

@@ -1,19 +1,64 @@
-"""The table in a file, with a bar where reading it takes a while."""
+"""Where rows are counted, and the table in a file, with a bar where reading it takes a while."""
 
+import re
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from sfumato.cli.show import progress_bar
 from sfumato.data import Table, read
 from sfumato.data.source import Source
+from sfumato.errors import ParameterError
+from sfumato.parameters import parameter
 from sfumato.schema import Schema
 
 MIN_SHOWN = 2**26
 """Bytes of files of which it is shown how far they are read."""
+ADDRESS = re.compile(r"(?!file:)([a-z][a-z0-9+.-]+):/(?!/)")
+"""Of a place that is no folder of this machine; a path has one sign too few."""
 
 
-def read_people(file: Path, schema: Schema | Path) -> Table:
+@dataclass(frozen=True, kw_only=True)
+class Engine:
+    """Where rows are counted and joined: in this process, or by Spark."""
+
+    engine: str = parameter(
+        default="polars",
+        choices=("polars", "spark"),
+        help="What counts rows: polars, in this process, or spark, where the rows are.",
+    )
+    master: str | None = parameter(
+        default=None,
+        metavar="URL",
+        help="Of Spark, such as local[2] or spark://HOST:7077; without it, the one that Spark is set to.",
+    )
+
+    @property
+    def words(self) -> list[str]:
+        """The options that ask for this engine."""
+        if self.engine == "polars":
+            return []
+        return ["--engine", self.engine, *(["--master", self.master] if self.master else [])]
+
+    def open(self, file: Path) -> Any:
+        """A file, a folder or a pattern as this engine reads it."""
+        if self.engine == "polars":
+            if self.master is not None:
+                raise ParameterError("--master means nothing without --engine spark")
+            return file
+        try:
+            from sfumato.data.spark import open_rows  # Spark takes a second to import
+        except ImportError as error:
+            raise ParameterError(
+                f"--engine spark needs the extra spark; install sfumato[spark] ({error.name} is not there)"
+            ) from error
+        return open_rows(ADDRESS.sub(r"\1://", str(file)), self.master)
+
+
+def read_people(file: Path, schema: Schema | Path, engine: Engine) -> Table:
     """The table in a file, a folder or several files, as its schema declares it."""
-    if Source.of(file).size < MIN_SHOWN:
-        return read(file, schema)
+    rows = engine.open(file)
+    if rows is not file or Source.of(file).size < MIN_SHOWN:
+        return read(rows, schema)
     with progress_bar() as show:
         return read(file, schema, progress=lambda done, total: show("reading rows", done, total))

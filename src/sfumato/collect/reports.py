@@ -4,17 +4,21 @@ Files are CSV (compressed too) or Parquet with a column of numbers in the survey
 those of several files are the counts of all their reports.
 """
 
+import os
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.collect.survey import Survey, describe_range
+from sfumato.data.distinct import Lines
 from sfumato.data.formats import table_bytes
-from sfumato.data.source import read_frame
+from sfumato.data.pieces import refuse_absent, row_of
 from sfumato.errors import DataError, ParameterError, quote
 from sfumato.files import place
 
@@ -22,12 +26,10 @@ INEXACT = 2**53
 """Whole numbers from here on may be those of their neighbours when read as floating point."""
 
 
-def count_reports(
-    files: Path | str | Iterable[Path | str], survey: Survey, column: str | None = None
-) -> NDArray[np.int64]:
-    """How often each possible report occurs in all the files together, lowest first.
+def count_reports(files: Path | str | Iterable[Any], survey: Survey, column: str | None = None) -> NDArray[np.int64]:
+    """How often each possible report occurs in all the files or frames together, lowest first.
 
-    Without the name of a column, each file must have one column only.
+    Without the name of a column, each must have one column only. Spark counts its frames itself.
 
     >>> survey = sf.local.Survey(name="visits", question="How often?", min=0, max=9, epsilon=1)
     >>> path = sf.local.write_reports("reports.csv", "report", [0, 3, 3])
@@ -36,12 +38,13 @@ def count_reports(
     """
     counts = np.zeros(survey.channel.reports, dtype=np.int64)
     every = [files] if isinstance(files, Path | str) else list(files)
-    twice = [file for number, file in enumerate(every) if Path(file) in map(Path, every[:number])]
+    named = [Path(file) for file in every if isinstance(file, str | os.PathLike)]
+    twice = [file for number, file in enumerate(named) if file in named[:number]]
     if twice:
         raise ParameterError(f"{twice[0]}: the file is given twice; its reports would count twice")
     for file in every:
-        codes, _ = _read_codes(file, column, survey.reports)
-        counts += np.bincount(codes, minlength=len(counts))
+        codes, rows, _ = _read_codes(file, column, survey.reports)
+        np.add.at(counts, codes, rows)
     return counts
 
 
@@ -53,14 +56,16 @@ def read_answers(file: Path | str, survey: Survey, column: str | None = None) ->
     >>> sf.local.read_answers(path, survey)[1]
     'visits'
     """
-    codes, name = _read_codes(file, column, survey.axis)
+    codes, _, name = _read_codes(file, column, survey.axis)
     return survey.min + survey.step * codes, name
 
 
-def _read_codes(file: Path | str, column: str | None, values: range) -> tuple[NDArray[np.int64], str]:
-    """The place of each number among the possible values, from 0 for the lowest, and the name of the column."""
-    raw, where = _read_column(file, column)
-    numbers, whole = _whole_numbers(raw, where), pl.col("whole")
+def _read_codes(file: Any, column: str | None, values: range) -> tuple[NDArray[np.int64], NDArray[np.int64], str]:
+    """The place of each number among the possible values, from 0 for the lowest, how many rows have it, and the name
+    of the column."""
+    lines = Lines.read(file, partial(_choose, column), None if column is None else [column])
+    raw = lines.frame.to_series()
+    numbers, whole = _whole_numbers(raw, lines.where), pl.col("whole")
     # Compared before they are subtracted: what lies far outside would overflow.
     steps = pl.when(whole.is_between(values[0], values[-1])).then(whole) - values[0]
     on_grid = pl.when(steps % values.step == 0).then(steps // values.step)
@@ -68,20 +73,22 @@ def _read_codes(file: Path | str, column: str | None, values: range) -> tuple[ND
     if codes.null_count():
         row = int(codes.is_null().arg_max() or 0)
         problem = "the value is missing; expected" if raw[row] is None else f"{quote(str(raw[row]))} is not"
-        raise DataError(f"{where}, row {row + 1}, column {raw.name!r}: {problem} {describe_range(values)}")
-    return codes.to_numpy(), raw.name
+        raise DataError(f"{row_of(lines.where, row)}, column {raw.name!r}: {problem} {describe_range(values)}")
+    return codes.to_numpy(), lines.rows, raw.name
 
 
-def _read_column(file: Path | str, column: str | None) -> tuple[pl.Series, str]:
-    frame, where = read_frame(file, None if column is None else [column])
-    if frame.width != 1:
-        shown = ", ".join(map(quote, frame.columns[:12]))
-        raise DataError(f"{where}: the file has {frame.width} columns; choose the one to read from {shown}")
-    if column is None:
-        with suppress(ValueError):
-            float(frame.columns[0])
-            raise DataError(f"{where}: the first line is {quote(frame.columns[0])}; expected the name of the column")
-    return frame.to_series(), where
+def _choose(column: str | None, names: list[str], where: str) -> list[str]:
+    """The column that is asked for, or the only one."""
+    if column is not None:
+        refuse_absent([column], names, where)
+        return [column]
+    if len(names) != 1:
+        shown = ", ".join(map(quote, names[:12]))
+        raise DataError(f"{where}: the file has {len(names)} columns; choose the one to read from {shown}")
+    with suppress(ValueError):
+        float(names[0])
+        raise DataError(f"{where}: the first line is {quote(names[0])}; expected the name of the column")
+    return names
 
 
 def _whole_numbers(raw: pl.Series, where: str) -> pl.Series:

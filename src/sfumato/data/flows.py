@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sfumato.data.distinct import Lines
 from sfumato.data.places import Places, as_numbers, find_column, refuse_where
-from sfumato.data.source import read_frame
 from sfumato.errors import DataError, quote
 
 COUNT_NAMES = ("count", "workers", "people", "trips", "flow")
@@ -115,20 +115,24 @@ class Flows:
         count: str | None = None,
     ) -> Self:
         """Read origin–destination pairs; without a count column every row is one person."""
-        frame, where = read_frame(source)
-        names = frame.columns
-        origin = find_column(names, origin, ("origin", "home", "from"), "origin", where)
-        destination = find_column(names, destination, ("destination", "work", "to"), "destination", where)
-        usual = next((name for name in names if name.lower() in COUNT_NAMES), None)
-        count = usual if count is None else find_column(names, count, (), "count", where)
-        if len({origin, destination, count}) < 3:
-            raise DataError(f"{where}: origin, destination and count are different columns; one was given twice")
-        goes_to = places.find(frame[destination], where)
-        comes_from = places.find(frame[origin], where, outside=True)
-        people = _people(frame[count], where) if count else np.ones(frame.height, dtype=np.int64)
+
+        def choose(names: list[str], where: str) -> list[str]:
+            leaves = find_column(names, origin, ("origin", "home", "from"), "origin", where)
+            arrives = find_column(names, destination, ("destination", "work", "to"), "destination", where)
+            usual = next((name for name in names if name.lower() in COUNT_NAMES), None)
+            counts = usual if count is None else find_column(names, count, (), "count", where)
+            if len({leaves, arrives, counts}) < 3:
+                raise DataError(f"{where}: origin, destination and count are different columns; one was given twice")
+            return [leaves, arrives, *([counts] if counts else [])]
+
+        lines = Lines.read(source, choose)
+        where, (leaves, arrives, *counts) = lines.where, lines.frame.get_columns()
+        goes_to = places.find(arrives, where)
+        comes_from = places.find(leaves, where, outside=True)
+        people = lines.rows * _people(counts[0], where) if counts else lines.rows
         if not people.any():
             raise DataError(f"{where}: the counts add up to nobody")
-        flows = cls.of_pairs(places, goes_to, comes_from, people, origin=origin)
+        flows = cls.of_pairs(places, goes_to, comes_from, people, origin=leaves.name)
         if int(flows.people.max()) > MAX_PEOPLE:
             place = places.ids[int(flows.destinations[flows.people.argmax()])]
             raise DataError(f"{where}: more than {MAX_PEOPLE:,} people go to {quote(place)}; split the destination")

@@ -25,6 +25,15 @@ class Piece(NamedTuple):
         return f"{self.where}, row {self.before + place + 1}"
 
 
+class Unnumbered(str):
+    """The name of a source whose rows come in no order, so that none has a number."""
+
+
+def row_of(where: str, place: int, sign: str = ",") -> str:
+    """A row of a source, or the source where rows have no numbers."""
+    return str(where) if isinstance(where, Unnumbered) else f"{where}{sign} row {place + 1}"
+
+
 ROWS_AT_ONCE = 2**21
 """Of a frame, and of a file that is not text."""
 

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sfumato.data.pieces import Unnumbered, row_of
 from sfumato.data.source import read_frame
 from sfumato.data.text import quote_cell, spell
 from sfumato.errors import DataError, ParameterError, quote, shorten
@@ -86,13 +87,14 @@ class Places:
         if not found.null_count():
             return found.to_numpy()
         row = _first(found.is_null())
-        more = f" ({found.null_count():,} rows in all)" if found.null_count() > 1 else ""
+        lines = "lines" if isinstance(where, Unnumbered) else "rows"
+        more = f" ({found.null_count():,} {lines} in all)" if found.null_count() > 1 else ""
         if raw.dtype.is_numeric() and self.ids.str.starts_with("0").any():
             more += "; ids of places begin with 0, so store ids as text"
         elif outside:
             more += f"; write {OUTSIDE!r} for origins beyond the list, and give a radius"
         raise DataError(
-            f"{where}: row {row + 1}: {raw.name} is {quote_cell(raw, row)}, which is not in the list of places{more}"
+            f"{row_of(where, row, ':')}: {raw.name} is {quote_cell(raw, row)}, which is not in the list of places{more}"
         )
 
     @classmethod
@@ -172,7 +174,7 @@ def refuse_where(wrong: pl.Series, raw: pl.Series, where: str, expected: str) ->
     if wrong.any():
         row = _first(wrong)
         found = "empty" if raw.is_null()[row] else quote_cell(raw, row)
-        raise DataError(f"{where}: row {row + 1}: {raw.name} is {found}; expected {expected}")
+        raise DataError(f"{row_of(where, row, ':')}: {raw.name} is {found}; expected {expected}")
 
 
 def as_text(raw: pl.Series, where: str) -> pl.Series:

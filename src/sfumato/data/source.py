@@ -26,6 +26,11 @@ WILD = "*?["
 """Signs in a path that stand for several files."""
 
 
+def is_on_spark(source: Any) -> bool:
+    """Whether a source is a frame of Spark's, or files that it opened; found out without loading Spark."""
+    return type(source).__module__.startswith(("pyspark.", "sfumato.data.spark"))
+
+
 def read_frame(
     source: Any, columns: Sequence[str] | None = None, *, empty: bool = False, reading: Reading = "strict"
 ) -> tuple[pl.DataFrame, str]:

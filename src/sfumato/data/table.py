@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from sfumato.data.engine import Engine, PolarsEngine, Progress
 from sfumato.data.kept import KeptRows
+from sfumato.data.source import is_on_spark
 from sfumato.notebook import html_table
 from sfumato.schema import Axis, Schema
 from sfumato.schema.axis import MISSING_LABEL, Span
@@ -218,7 +219,8 @@ def read(source: Any, schema: Schema | Mapping[str, Any] | Path | str, *, progre
     """The table in a file, in all files of a folder or of a pattern (`part-*.parquet`), or in a data frame.
 
     The schema, which declares it, is a `Schema`, the path of a TOML file, or a mapping with the same contents. Rows are
-    read piece by piece and not held; `progress` is told how many were read, and of how many as far as is known.
+    read piece by piece and not held; `progress` is told how many were read, and of how many as far as is known. Those
+    of a Spark frame stay where they are, and Spark counts and joins them.
 
     >>> age = {"role": "quasi", "kind": "numeric", "min": 0, "max": 99}
     >>> ill = {"role": "sensitive", "kind": "categorical", "values": ["no", "yes"]}
@@ -230,5 +232,10 @@ def read(source: Any, schema: Schema | Mapping[str, Any] | Path | str, *, progre
         schema = Schema.parse(dict(schema))
     elif not isinstance(schema, Schema):
         schema = Schema.load(schema)
+    if is_on_spark(source):
+        from sfumato.data.spark import SparkEngine  # Spark takes a second to import
+
+        on_spark = SparkEngine.read(source, schema)
+        return replace(Table.from_rows(on_spark, schema), files=on_spark.source.files)
     rows = PolarsEngine.read(source, schema, progress)
     return replace(Table.from_rows(rows, schema), files=rows.source.files)

@@ -50,8 +50,13 @@ def quote_cell(raw: pl.Series, row: int) -> str:
 
 def as_names(raw: pl.Series, missing: Sequence[str], place: str) -> pl.Series:
     """Whose each row is, in one spelling per person, or nothing: 7, 7.0, +7 and 7e0 are one, 07 is another."""
-    names, nobody = _name(as_text(raw, place)), _name(pl.Series(["", *missing], dtype=pl.String).str.strip_chars())
+    names, nobody = _name(as_text(raw, place)), pl.Series(names_of_nobody(missing))
     return names.set(names.is_in(nobody.implode()), None)
+
+
+def names_of_nobody(missing: Sequence[str]) -> list[str]:
+    """The names that say of no row whose it is."""
+    return _name(pl.Series(["", *missing], dtype=pl.String).str.strip_chars()).to_list()
 
 
 def column_of(cells: Sequence[Any]) -> pl.Series:

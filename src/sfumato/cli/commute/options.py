@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from typer import Argument, Option
 
@@ -47,8 +47,8 @@ class Columns:
     def places(self, path: Path) -> Places:
         return Places.read(path, place=self.place_id)
 
-    def flows(self, path: Path, places: Places) -> Flows:
-        return Flows.read(path, places, origin=self.origin, destination=self.destination, count=self.count)
+    def flows(self, rows: Any, places: Places) -> Flows:
+        return Flows.read(rows, places, origin=self.origin, destination=self.destination, count=self.count)
 
     def release(self, path: Path, places: Places) -> tuple[FlowRelease, Flows]:
         """Synthetic flows: a folder that was published, or a file of which no claim is known."""

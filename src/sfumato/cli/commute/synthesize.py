@@ -8,6 +8,7 @@ from sfumato.cli.budget import warn_of_other_names
 from sfumato.cli.commute.options import Columns, DataSet, FlowsFile, PlacesFile
 from sfumato.cli.commute.settings import Settings
 from sfumato.cli.options import Beforehand, Json, LedgerFile, Parquet, output_option
+from sfumato.cli.reading import Engine
 from sfumato.cli.show import claim_figures, note, print_json, progress_bar, say, say_claim
 from sfumato.methods.flows.synthesis import Synthesis
 from sfumato.privacy.ledger import Ledger
@@ -27,6 +28,7 @@ def command(
     ledger_file: LedgerFile = None,
     parquet: Parquet = False,
     as_json: Json = False,
+    by: Engine,
     settings: Settings,
 ) -> None:
     """Publish flows without showing where anyone lives.
@@ -37,7 +39,7 @@ def command(
     were seen before, the claim says that choosing the setting is not covered.
     """
     known = columns.places(places)
-    original = columns.flows(flows, known)
+    original = columns.flows(by.open(flows), known)
     synthesizer = settings.synthesizer(known)
     likely = synthesizer.promise.delta
     if likely * original.total > 1:

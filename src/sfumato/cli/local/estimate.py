@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from typer import Argument, Option
 
 from sfumato.cli.options import Column, Json, output_option, refuse_existing
+from sfumato.cli.reading import Engine
 from sfumato.cli.show import heading, note, print_columns, print_json, say, to_json
 from sfumato.collect.reports import count_reports
 from sfumato.collect.survey import Survey, read_survey
@@ -27,6 +28,7 @@ UNEXPECTED_NOISE = (
 
 
 def command(
+    *,
     files: list[Path] | None = Argument(
         None, metavar="[FILE]...", help="Reports: CSV (.gz too) or Parquet. Those of several files are taken together."
     ),
@@ -44,6 +46,7 @@ def command(
     confidence: float = Option(0.95, help="Of the intervals."),
     output: Path | None = output_option("FILE", "Write the distribution: .csv, or .json for all.", default=None),
     as_json: Json = False,
+    by: Engine,
 ) -> None:
     """Estimate how true answers are distributed from noisy reports.
 
@@ -54,7 +57,7 @@ def command(
         if output.suffix not in (".csv", ".json"):
             raise ParameterError(f"{output}: the name of an estimate ends in .csv or .json")
         refuse_existing(output)
-    asked, counts = _reports(files or [], survey, database, name, column)
+    asked, counts = _reports(files or [], survey, database, name, column, by)
     asked.refuse_few(int(counts.sum()))
     found = estimate(
         counts, asked.channel, solver=solver, steps=steps, confidence=confidence, values=asked.answers()
@@ -73,15 +76,15 @@ def command(
 
 
 def _reports(
-    files: list[Path], survey: Path | None, database: str | None, name: str | None, column: str | None
+    files: list[Path], survey: Path | None, database: str | None, name: str | None, column: str | None, by: Engine
 ) -> tuple[Survey, NDArray[np.int64]]:
     """The survey, and how often each report occurs in files or in a database."""
     if database is None:
         if not files or survey is None or name is not None:
             raise ParameterError("say which reports: files with --survey, or --database with --name")
         asked = read_survey(survey)
-        return asked, count_reports(files, asked, column)
-    if files or survey is not None or column is not None or name is None:
+        return asked, count_reports(map(by.open, files), asked, column)
+    if files or survey is not None or column is not None or name is None or by.words:
         raise ParameterError("a database is named with --database and --name alone; files need --survey")
     from sfumato.collect.collector.storage import Storage
 

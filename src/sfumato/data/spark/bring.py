@@ -1,0 +1,52 @@
+"""What comes from Spark to the driver: part by part, in order, and never more distinct lines than it takes."""
+
+from collections.abc import Iterator, Sequence
+from typing import cast
+
+import polars as pl
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as sql
+
+from sfumato.data import pieces
+from sfumato.data.spark.session import held, named, refusing
+from sfumato.errors import DataError
+
+MAX_LINES = 2**24
+"""Distinct rows that the driver takes."""
+
+
+def bring(frame: DataFrame, where: str, names: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
+    """All rows to the driver in their order, part by part, at least one.
+
+    Where they should be few, it is said of which columns they are; too many are refused.
+    """
+    with refusing(where), held(frame) as lines:
+        part = sql.spark_partition_id()
+        sizes = sorted(map(tuple, lines.groupBy(part.alias("part")).agg(sql.count(sql.lit(1))).collect()))
+        if names is not None and (rows := sum(size for _, size in sizes)) > MAX_LINES:
+            _refuse_many(lines, names, rows, where)
+        if not sizes:
+            yield as_frame(lines.limit(0))
+        while sizes:
+            first, total = sizes[0][0], 0
+            while sizes and (not total or total + sizes[0][1] <= pieces.ROWS_AT_ONCE):
+                last, size = sizes.pop(0)
+                total += size
+            yield as_frame(lines.where(part.between(first, last)))
+
+
+def as_frame(frame: DataFrame) -> pl.DataFrame:
+    """All rows of a Spark frame here."""
+    return cast(pl.DataFrame, pl.from_arrow(frame.toArrow()))
+
+
+def _refuse_many(held: DataFrame, names: Sequence[str], rows: int, where: str) -> None:
+    """Say that there are too many distinct rows, and what makes them many."""
+    several = held.agg(*(sql.approx_count_distinct(named(name)) for name in held.columns[: len(names)])).first()
+    assert several is not None
+    most = sorted(zip(several, names, strict=True), reverse=True)[:3]
+    shown = ", ".join(f"{name} (about {count:,} values)" for count, name in most)
+    raise DataError(
+        f"{where}: {rows:,} distinct rows are more than the {MAX_LINES:,} that fit the driver; declare a larger step, "
+        f"edges or coarsen for the columns with most values, or leave one out: {shown}"
+    )

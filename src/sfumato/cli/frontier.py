@@ -125,8 +125,8 @@ def command(
     if advised:
         again = "; this buys another pilot" if frontier.pilot else ""
         say(f"Nothing is recommended, and nothing is published. To follow the advice, written as a schema{again}:")
-        options = {"--audience": audience, "--predict": predict, "--queries": queries, "--epsilon": epsilon}
-        options["--ledger"] = ledger_file
+        use = {"--audience": audience, "--predict": predict, "--queries": queries}
+        options = {**use, "--epsilon": epsilon, "--ledger": ledger_file}
         say(_following(rows, advised, study, options), indent=INDENT)
     elif publishing:
         say("Nothing is published yet. To publish what is recommended:")

@@ -44,6 +44,7 @@ kills: $(READY)
 	$(BIN)/python tests/cli/kills.py --crowd 50
 	$(BIN)/python tests/collect/collector/kills.py --kills 100 --database sqlite
 	$(BIN)/python tests/collect/collector/kills.py --kills 100 --database postgresql
+	SFUMATO_KILLS=1 $(BIN)/python -m pytest -n 0 tests/publish/test_lost_executors.py
 
 bench: $(READY) $(PEERS_READY) $(PRIVATE_PEERS_READY)
 	$(BIN)/python -m benchmarks --peers $(PEERS)/bin/python --private-peers $(PRIVATE_PEERS)/bin/python $(ONLY)

@@ -1,7 +1,8 @@
 """Publishes from Spark while executors are killed in the middle of their tasks, and checks what came of it.
 
 `python lost_executors.py FOLDER MASTER`, in a process of its own: a master such as `local-cluster[2,1,1024]` has
-executors that can be killed. Each file `kill-N` in the folder is one executor that dies, of the task that finds it.
+executors that can be killed; of `local[2,4]` tasks fail, up to three times. Each file `kill-N` in the folder is one
+executor that dies, or one task that fails, of the task that finds it.
 """
 
 from __future__ import annotations
@@ -52,6 +53,8 @@ def dying(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             (FOLDER / f"kill-{number}").unlink()
         except FileNotFoundError:
             continue
+        if MASTER.startswith("local["):
+            raise RuntimeError("a task that fails")
         os.kill(parent_of(os.getppid()), signal.SIGKILL)
         time.sleep(600)
     yield first

@@ -22,6 +22,7 @@ import pytest
 import sfumato as sf
 from sfumato.compiled import Loop, compiling
 from sfumato.mechanisms.noise import SimulatedSource
+from sfumato.methods.partition import search
 from sfumato.samples.town import SCHEMA_PATH
 from sfumato.schema import Schema
 
@@ -43,6 +44,8 @@ SETTINGS: tuple[sf.Method, ...] = (
     *(sf.DiffMulti(epsilon=10, utility=utility, h=12) for utility in ("dm", "ncp", "max", "purity")),
 )
 
+CHEAPEST_FIRST = sf.Mondrian(k=3, l=1.4)
+"""Published as if there were too many cuts to look at all of them."""
 DEFINED: dict[str, Callable[[Any], Any]] = {
     "double": lambda array: array[: len(array) // 2],
     "_room_for": lambda scratch: tuple(np.array(array.shape) for array in scratch),
@@ -81,7 +84,9 @@ def calls() -> dict[str, list[Call]]:
             for module in [module for key, module in sys.modules.items() if key.startswith("sfumato")]:
                 for attribute in [key for key, value in vars(module).items() if value is loop]:
                     patch.setattr(module, attribute, noting)
-        for number, method in enumerate(SETTINGS):
+        for number, method in enumerate((*SETTINGS, CHEAPEST_FIRST)):
+            if method is CHEAPEST_FIRST:
+                patch.setattr(search, "CELLS_AT_ONCE", 0)
             compared = {name: noted[:] for name, noted in found.items()}
             method.publish(_table(number), SimulatedSource(number))
             for name, noted in found.items():

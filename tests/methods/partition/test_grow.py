@@ -146,7 +146,7 @@ def test_a_cautious_cut_keeps_room_for_others(caution: float, axis: int) -> None
     plain = Search(Points.of(table, missing_first=True).arrays, needed, population, sweep_rule(needed, "ncp"))
     search = replace(plain, caution=caution)
     whole = Runs(np.arange(100), np.zeros(1, dtype=np.int64), np.array([100]))
-    assert search.best(whole, table.overall[None, :]).axis.tolist() == [axis]
+    assert search.best(whole).axis.tolist() == [axis]
 
 
 @pytest.mark.parametrize("look_ahead", [0, 1])

@@ -84,9 +84,9 @@ def grid() -> Places:
     )
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def flows(grid: Places) -> Flows:
-    """Five destinations of 1 to 150 people; some come from the far corner."""
+    """Five destinations of 1 to 150 people; some come from the far corner. No other test has looked at them."""
     generator = np.random.default_rng(11)
     pairs: dict[tuple[int, int], int] = {(0, 63): 1}
     for destination, people in ((9, 4), (28, 19), (36, 60), (63, 150)):

@@ -11,7 +11,7 @@ PRIVATE_PEERS_READY := $(PRIVATE_PEERS)/.ready
 # Tests start the program hundreds of times; each time all of it would be read from source.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick lint types compiled unit audit kills bench docs reproduction lock clean
+.PHONY: demo test quick lint types compiled unit audit kills bench costs docs reproduction lock clean
 
 demo: $(READY)
 	$(BIN)/sfumato demo -o sfumato-demo
@@ -48,6 +48,10 @@ kills: $(READY)
 
 bench: $(READY) $(PEERS_READY) $(PRIVATE_PEERS_READY)
 	$(BIN)/python -m benchmarks --peers $(PEERS)/bin/python --private-peers $(PRIVATE_PEERS)/bin/python $(ONLY)
+
+# About half an hour: what sfumato plan knows, and docs/scale.md shows.
+costs: $(READY)
+	$(BIN)/python -m benchmarks.costs
 
 audit: $(READY)
 	$(BIN)/python -m audit $(ONLY)

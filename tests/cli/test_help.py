@@ -38,6 +38,7 @@ def test_the_commands_are_the_ones_promised() -> None:
     promised = [
         "demo",
         "init",
+        "plan",
         "frontier",
         "publish",
         "measure",
@@ -100,6 +101,7 @@ def test_the_first_sentence_fits_into_the_list_of_commands(path: str) -> None:
         "query",
         "audit",
         "frontier",
+        "plan",
         "budget",
         "budget cap",
         "commute synthesize",

@@ -28,6 +28,7 @@ SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_
 COMMANDS = {
     "demo": "See the whole story on built-in data, in under a minute.",
     "init": "Propose a schema for a table, to look through and edit.",
+    "plan": "Estimate what publishing a table costs by each method.",
     "frontier": "Try every method on a table and recommend what to publish.",
     "publish": "Publish a table by one method at one setting.",
     "measure": "Measure how private and how useful a release is.",

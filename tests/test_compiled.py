@@ -194,3 +194,16 @@ def test_of_several_processes_one_compiles_and_the_others_wait(package: Path, tm
         assert not list(folder.rglob("*.nbi")), "nothing is compiled while another process does"
     told = sorted(process.communicate(timeout=120)[0].strip() for process in processes)
     assert told == ["2 0", "2 1", "2 1"]
+
+
+@pytest.mark.parametrize("end", [".nbi", ".nbc"])
+@pytest.mark.parametrize("contents", [b"", b"garbled"])
+def test_machine_code_that_cannot_be_read_is_made_anew(
+    package: Path, tmp_path: Path, end: str, contents: bytes
+) -> None:
+    assert run(package, tmp_path / "home") == "2 0"
+    spoiled = list(package.rglob(f"*{end}"))
+    assert spoiled
+    for path in spoiled:
+        path.write_bytes(contents)
+    assert run(package, tmp_path / "home").split()[0] == "2"

@@ -19,6 +19,7 @@ from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
+from numba.core.caching import NullCache
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
 
@@ -65,7 +66,11 @@ class Loop(DISPATCHER):  # type: ignore[misc]
         if self.folder is None:
             return super().compile(sig)
         with global_compiler_lock, _alone(self.folder / f"{self.py_func.__module__}.{self.py_func.__qualname__}.lock"):
-            return super().compile(sig)
+            try:
+                return super().compile(sig)
+            except Exception:  # What is kept cannot be read, or nothing can be kept; other errors come again.
+                self._keep_nothing()
+                return super().compile(sig)
 
     def _compile_for_args(self, *args: Any, **named: Any) -> Callable[..., Any]:
         """What Numba calls in place of machine code that it does not have for some arguments."""
@@ -88,9 +93,17 @@ class Loop(DISPATCHER):  # type: ignore[misc]
         """Whether there is machine code for the types of these arguments on disk."""
         if self.folder is None:
             return False
-        cache = self._cache
-        kept, types = cache._cache_file._load_index(), tuple(map(self.typeof_pyval, args))
+        cache: Any = self._cache
+        types = tuple(map(self.typeof_pyval, args))
+        try:
+            kept = cache._cache_file._load_index()
+        except Exception:  # Garbled bytes fail in any way when they are taken for an index.
+            self._keep_nothing()
+            return False
         return bool(kept) and cache._index_key(types, self.targetctx.codegen()) in kept
+
+    def _keep_nothing(self) -> None:
+        self.folder, self._cache = None, NullCache()
 
 
 def compiled(function: Function) -> Function:

@@ -6,11 +6,17 @@ import contextlib
 import os
 import signal
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from sfumato.cli.interrupt import AGAIN, interruptible
+from sfumato.privacy.ledger import Ledger
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from .conftest import Run
 
 
 def interrupt() -> None:
@@ -81,3 +87,15 @@ def test_an_interrupt_inside_a_finalizer_prints_no_trace(capsys: pytest.CaptureF
     with pytest.raises(KeyboardInterrupt):
         work()
     assert capsys.readouterr().err == ""
+
+
+def test_an_interrupt_says_what_has_come_to_pass(run: Run, people: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Ledger, "settle", stop)
+    words = ("--schema", "people.toml", "--method", "quad-tree", "--epsilon", "1", "-o", "r")
+    told = run("publish", "people.csv", *words)
+    assert (told.code, told.out) == (130, "")
+    assert told.err.startswith("interrupted; ")
+    assert told.err.count("\n") == 1

@@ -56,11 +56,25 @@ def test_a_table_is_published_and_measured_alike(
 def test_noise_on_rows_of_spark_is_charged_once(town: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     session()
     ledger = tmp_path / "ledger.sqlite"
-    arguments = ["publish", str(town), "--schema", str(SCHEMA_PATH), "--method", "kd-tree", "--epsilon", "1"]
+    rows = tmp_path / "people.parquet"
+    pl.read_csv(town / "*.csv").write_parquet(rows)
+    arguments = ["publish", str(rows), "--schema", str(SCHEMA_PATH), "--method", "kd-tree", "--epsilon", "1"]
     told = printed(capsys, *arguments, *ON_SPARK, "--ledger", str(ledger), "-o", str(tmp_path / "release"))
     assert app.run([*arguments, *ON_SPARK, "--ledger", str(ledger), "-o", str(tmp_path / "release")]) == 2
     assert "already exists" in capsys.readouterr().err
     assert [entry.release for entry in Ledger(ledger).entries()] == [told["charge"]["id"]]
+
+
+@pytest.mark.spark
+def test_text_that_spark_reads_promises_nothing_under_noise(
+    town: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A cell with an open quotation mark can decide how Spark reads the lines after it."""
+    session()
+    arguments = ["publish", str(town), "--schema", str(SCHEMA_PATH), "--method", "kd-tree", "--epsilon", "1"]
+    told = printed(capsys, *arguments, *ON_SPARK, "-o", str(tmp_path / "release"))
+    assert told["claim"]["claim"] == "none"
+    assert "one cell can decide how others are read" in told["sentence"]
 
 
 @pytest.mark.spark
@@ -98,12 +112,15 @@ def test_reports_and_flows_are_counted_alike(tmp_path: Path, capsys: pytest.Capt
     assert found[0] == found[1]
     for name, frame in zip(("places", "flows"), commuters(), strict=True):
         frame.write_csv(tmp_path / f"{name}.csv")
+        frame.write_parquet(tmp_path / f"{name}.parquet")
     named = ["--places", str(tmp_path / "places.csv"), "--name", "region", "--epsilon", "4", "-o"]
     figures = [
-        printed(capsys, "commute", "synthesize", str(tmp_path / "flows.csv"), *named, str(tmp_path / each), *more)
+        printed(capsys, "commute", "synthesize", str(tmp_path / "flows.parquet"), *named, str(tmp_path / each), *more)
         for each, more in {"memory": [], "spark": ON_SPARK}.items()
     ]
     assert figures[0]["people"] == figures[1]["people"]
+    assert app.run(["commute", "synthesize", str(tmp_path / "flows.csv"), *named, str(tmp_path / "r"), *ON_SPARK]) == 2
+    assert "which no noise covers; give Parquet" in capsys.readouterr().err
 
 
 def test_a_master_without_spark_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

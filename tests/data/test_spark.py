@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
@@ -329,3 +331,30 @@ def test_spark_without_java_is_refused_in_a_sentence(tmp_path: Path) -> None:
     told = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
     assert "ParameterError: Spark does not start; it needs Java 17 or newer" in told.stderr
     assert issubclass(DataError, SfumatoError)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n", "\u2028", "\u0085"])
+def test_a_name_with_an_end_of_line_is_the_same_person(end: str) -> None:
+    """In Java a dollar sign stands before the last end of a line, too."""
+    frame = pl.DataFrame({"id": ["ann", f"ann{end}", "7", f"7{end}", "bob"], "age": [1, 2, 3, 4, 5], "ill": ["no"] * 5})
+    people = Schema.parse({"columns": {"id": {"role": "identifier"}, "age": AGE, "ill": ILL}})
+    one, other = read(frame, people), read(on_spark(frame), people)
+    same_tables(one, other)
+    assert one.repeated == 2
+
+
+def test_a_file_that_lacks_a_column_is_refused(tmp_path: Path) -> None:
+    session()
+    pl.DataFrame({"age": [1, 2], "ill": ["no", "yes"]}).write_parquet(tmp_path / "a.parquet")
+    pl.DataFrame({"ill": ["no", "yes"]}).write_parquet(tmp_path / "b.parquet")
+    with pytest.raises(DataError, match=r"b\.parquet: the column 'age' is missing"):
+        read(open_rows(str(tmp_path)), schema_of(age=AGE))
+
+
+def test_text_that_is_not_utf_8_is_one_sentence(tmp_path: Path) -> None:
+    session()
+    column = pa.StringArray.from_buffers(2, pa.py_buffer(np.array([0, 1, 2], dtype=np.int32)), pa.py_buffer(b"a\xff"))
+    pq.write_table(pa.table({"c": column, "ill": ["no", "yes"]}), tmp_path / "bad.parquet")
+    town = {"role": "quasi", "kind": "categorical", "values": ["a", "b"], "off_schema": "missing", "nullable": True}
+    with pytest.raises(DataError, match="holds what its types cannot"):
+        read(open_rows(str(tmp_path / "bad.parquet")), schema_of(c=town))

@@ -44,9 +44,23 @@ COMMANDS = {
 GROUPS = {"commute": ("synthesize", "evaluate", "map"), "local": ("plan", "serve", "perturb", "estimate")}
 
 
+class Interrupted(BaseException):
+    """An interrupt with what it says, on its way past the command-line library, which would keep that to itself."""
+
+
+class Program(TyperGroup):
+    """All commands, whose interrupts leave with what they say."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as interrupt:
+            raise Interrupted(*interrupt.args) from interrupt
+
+
 def program(name: str | None = None) -> TyperGroup:
     """The commands, ready to run: all of them, or the named one, with the others there by name only."""
-    app = typer.Typer(name=NAME, rich_markup_mode=None, pretty_exceptions_enable=False)
+    app = typer.Typer(name=NAME, cls=Program, rich_markup_mode=None, pretty_exceptions_enable=False)
     app.callback(invoke_without_command=True, **_about("sfumato demo"))(start)
     for each, about in COMMANDS.items():
         if name not in (None, each):
@@ -135,6 +149,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         return _refuse(f"{place}{error.strerror or error}")
+    except Interrupted as interrupted:
+        raise KeyboardInterrupt(*interrupted.args) from interrupted
     except MemoryError:
         return _refuse("there is not enough memory for this table under this schema")
     return int(code or 0)

@@ -119,7 +119,7 @@ def _convert(source: Any) -> pl.DataFrame:
     arrow = type(source).__module__.startswith("pyarrow")
     refuse_duplicates([str(name) for name in getattr(source, "column_names" if arrow else "columns", [])], FRAME)
     if arrow and hasattr(source, "validate"):
-        _refuse_invalid(source)
+        refuse_invalid(source, FRAME)
     try:
         if isinstance(source, Mapping):
             return pl.DataFrame({name: _column(values) for name, values in source.items()})
@@ -136,12 +136,12 @@ def _convert(source: Any) -> pl.DataFrame:
         ) from error
 
 
-def _refuse_invalid(table: Any) -> None:
+def refuse_invalid(table: Any, where: str) -> None:
     """Refuse an Arrow table with values that its types cannot hold, such as text that is not UTF-8."""
     try:
         table.validate(full=True)
     except ValueError as error:
-        raise DataError(f"{FRAME} holds what its types cannot ({shorten(str(error).splitlines()[0])})") from error
+        raise DataError(f"{where} holds what its types cannot ({shorten(str(error).splitlines()[0])})") from error
 
 
 def _fields(row: Any) -> Mapping[Any, Any]:

@@ -236,6 +236,7 @@ def read(source: Any, schema: Schema | Mapping[str, Any] | Path | str, *, progre
         from sfumato.data.spark import SparkEngine  # Spark takes a second to import
 
         on_spark = SparkEngine.read(source, schema)
-        return replace(Table.from_rows(on_spark, schema), files=on_spark.source.files)
+        rows_there = on_spark.source
+        return replace(Table.from_rows(on_spark, schema), files=rows_there.files, derived=rows_there.derived)
     rows = PolarsEngine.read(source, schema, progress)
     return replace(Table.from_rows(rows, schema), files=rows.source.files)

@@ -22,7 +22,7 @@ WHOLE = 2.0**63
 """Floats below are spelled as the whole numbers that they are."""
 MAX_ZEROS = 400
 NUMBER = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,9})?$"
-SHORTEST = r"^(?:0|-?[1-9][0-9]*)$"
+SHORTEST = r"^(?:0|-?[1-9][0-9]*)\z"
 LEADING_ZERO = r"^[+-]?0[0-9]"
 """Digits that start with a zero, such as postcodes, are names and not numbers."""
 UNREADABLE = (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError, NotImplementedError)

@@ -10,6 +10,7 @@ from sfumato.cli.commute.settings import Settings
 from sfumato.cli.options import Beforehand, Json, LedgerFile, Parquet, output_option
 from sfumato.cli.reading import Engine
 from sfumato.cli.show import claim_figures, note, print_json, progress_bar, say, say_claim
+from sfumato.errors import ParameterError
 from sfumato.methods.flows.synthesis import Synthesis
 from sfumato.privacy.ledger import Ledger
 from sfumato.publish.flows import publish_flows
@@ -39,7 +40,10 @@ def command(
     were seen before, the claim says that choosing the setting is not covered.
     """
     known = columns.places(places)
-    original = columns.flows(by.open(flows), known)
+    rows = by.open(flows)
+    if derived := getattr(rows, "derived", ""):
+        raise ParameterError(f"{flows}: {derived}, which no noise covers; give Parquet")
+    original = columns.flows(rows, known)
     synthesizer = settings.synthesizer(known)
     likely = synthesizer.promise.delta
     if likely * original.total > 1:

@@ -8,6 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sql
 
 from sfumato.data import pieces
+from sfumato.data.source import refuse_invalid
 from sfumato.data.spark.session import held, named, refusing
 from sfumato.errors import DataError
 
@@ -26,18 +27,20 @@ def bring(frame: DataFrame, where: str, names: Sequence[str] | None = None) -> I
         if names is not None and (rows := sum(size for _, size in sizes)) > MAX_LINES:
             _refuse_many(lines, names, rows, where)
         if not sizes:
-            yield as_frame(lines.limit(0))
+            yield as_frame(lines.limit(0), where)
         while sizes:
             first, total = sizes[0][0], 0
             while sizes and (not total or total + sizes[0][1] <= pieces.ROWS_AT_ONCE):
                 last, size = sizes.pop(0)
                 total += size
-            yield as_frame(lines.where(part.between(first, last)))
+            yield as_frame(lines.where(part.between(first, last)), where)
 
 
-def as_frame(frame: DataFrame) -> pl.DataFrame:
+def as_frame(frame: DataFrame, where: str) -> pl.DataFrame:
     """All rows of a Spark frame here."""
-    return cast(pl.DataFrame, pl.from_arrow(frame.toArrow()))
+    table = frame.toArrow()
+    refuse_invalid(table, where)
+    return cast(pl.DataFrame, pl.from_arrow(table))
 
 
 def _refuse_many(held: DataFrame, names: Sequence[str], rows: int, where: str) -> None:

@@ -17,7 +17,7 @@ from sfumato.schema import MISSING, UNKNOWN, Schema
 from sfumato.schema.axis import AS_MISSING, CLIP
 from sfumato.schema.numeric import GRID_TOLERANCE, NumericAxis
 
-NUMBER = r"^-?[0-9]{1,15}(\.[0-9]{1,15})?$"
+NUMBER = r"^-?[0-9]{1,15}(\.[0-9]{1,15})?\z"
 """Text that every reader takes for the same number."""
 CODE, RAW = "code ", "raw "
 """How the columns of cells begin; what follows is the number of the axis."""

@@ -97,7 +97,7 @@ class SparkEngine:
             rows = used.rows.join(lines, on=reduce(and_, same), how="inner").select("part", "box", "value", *kept)
             with held(rows.repartition(max(len(sizes), 1), "part")) as there:
                 if not sizes:
-                    yield as_frame(there.drop("part").limit(0))
+                    yield as_frame(there.drop("part").limit(0), self.where)
                 for part, size in sizes:
                     some = there.where(sql.col("part") == part).drop("part")
                     if size > MOST_SORTED * pieces.ROWS_AT_ONCE:
@@ -105,7 +105,7 @@ class SparkEngine:
                         ranges = some.repartitionByRange(-(-size // pieces.ROWS_AT_ONCE), *columns)
                         yield from bring(ranges.sortWithinPartitions(*columns), self.where)
                     else:
-                        yield as_frame(some).sort(pl.all())
+                        yield as_frame(some, self.where).sort(pl.all())
 
     def _cells(self, lines: pl.DataFrame | DataFrame) -> list[str]:
         """The columns of cells."""
@@ -155,9 +155,8 @@ class SparkEngine:
         same = reduce(and_, (_alike(name, nullable=True) for name in names))
         with refusing(self.where):
             rows = self._frame.select(*cells, named(axis.name).alias("value"), sql.input_file_name().alias("file"))
-            found = as_frame(
-                rows.join(wrong, on=same, how="left_semi").select("file", "value").orderBy("file", "value").limit(1)
-            )
+            first = rows.join(wrong, on=same, how="left_semi").select("file", "value").orderBy("file", "value").limit(1)
+            found = as_frame(first, self.where)
         code = encode_values(found["value"], axis, self.schema.missing, self.where)[0]
         refuse_value(found["value"], code, 0, axis, shown(found["file"][0]) or self.where)
 

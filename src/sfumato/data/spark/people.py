@@ -23,7 +23,7 @@ from sfumato.schema import Schema
 
 ROWS_AT_ONCE = 2**18
 """Rows of people with several that one task has in memory."""
-ONE_SPELLING = r"^[!-~]([ -~]*[!-~])?$"
+ONE_SPELLING = r"^[!-~]([ -~]*[!-~])?\z"
 PERHAPS_NUMBER = r"^[+-]?\.?[0-9]"
 
 

@@ -2,7 +2,7 @@
 
 import csv
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self, cast
@@ -22,6 +22,8 @@ from sfumato.data.spark.bring import bring
 from sfumato.data.spark.session import FAILED, named, reason, refusing, start
 from sfumato.errors import DataError
 
+TEXT = "the rows were read by Spark from text, of which one cell can decide how others are read"
+
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class SparkRows:
@@ -30,6 +32,10 @@ class SparkRows:
     where: str
     reading: Callable[[bool], DataFrame]
     files: tuple[Path, ...] = ()
+    derived: str = ""
+    """How the rows were made of what lies there, if one person more could change many of them."""
+    columns_of: Callable[[], Iterator[tuple[str, list[str]]]] = lambda: iter(())
+    """The columns of every file, where some may lack what others have."""
 
     def __fspath__(self) -> str:
         return self.where
@@ -45,6 +51,8 @@ class SparkRows:
             frame = self.reading(lenient)
             refuse_duplicates(frame.columns, self.where)
             refuse_absent(columns, frame.columns, self.where)
+            for file, present in self.columns_of():
+                refuse_absent(columns, present, file)
             return frame
 
     @property
@@ -79,9 +87,16 @@ def open_rows(path: str, master: str | None = None) -> SparkRows:
         raise DataError(f"{path}: these are files of several formats; give a pattern such as *.csv")
     own = tuple(Path(place) for place in found if os.path.exists(place))
     if parquet == {True}:
-        return SparkRows(where=path, reading=lambda _: session.read.parquet(address), files=own)
+
+        def columns_of() -> Iterator[tuple[str, list[str]]]:
+            for file in found if len(found) > 1 else ():
+                here = os.path.exists(file)
+                yield file, list(pl.read_parquet_schema(file)) if here else session.read.parquet(file).columns
+
+        return SparkRows(where=path, reading=lambda _: session.read.parquet(address), files=own, columns_of=columns_of)
     with refusing(path):
-        return SparkRows(where=path, reading=_delimited(session, path, address, found[0]), files=own)
+        reading = _delimited(session, path, address, found[0])
+        return SparkRows(where=path, reading=reading, files=own, derived=TEXT)
 
 
 def _delimited(session: SparkSession, path: str, address: str, first: str) -> Callable[[bool], DataFrame]:

@@ -1,8 +1,11 @@
 """Spark itself: starting it quietly, and what it cannot do in a sentence."""
 
+import logging
 import os
 import re
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -16,6 +19,8 @@ from sfumato.data.formats import MAX_REASON
 from sfumato.errors import DataError, ParameterError, shorten
 
 FAILED = (PySparkException, Py4JError)
+LOGGERS = ("py4j", "SQLQueryContextLogger", "DataFrameQueryContextLogger")
+"""They would tell standard error what is told in a sentence, or values of people."""
 WORDLESS = re.compile(r"^\s*[\w.$]+(?:Exception|Error): |\[[A-Z_.]+\] | ?SQLSTATE: \w+$")
 """What stands around a sentence of Spark's."""
 SETTINGS = {
@@ -34,8 +39,10 @@ def start(master: str | None = None) -> SparkSession:
     builder = SparkSession.builder.appName("sfumato")
     for name, setting in SETTINGS.items():
         builder = builder.config(name, setting)
+    for name in LOGGERS:
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
-        with _quiet():
+        with _quiet(), _own_interrupts():
             return (builder.master(master) if master else builder).getOrCreate()
     except (PySparkRuntimeError, OSError) as error:
         raise ParameterError(
@@ -43,6 +50,17 @@ def start(master: str | None = None) -> SparkSession:
         ) from error
     except FAILED as error:
         raise ParameterError(f"Spark does not start at {master or 'its own master'} ({reason(error)})") from error
+
+
+@contextmanager
+def _own_interrupts() -> Iterator[None]:
+    """Spark takes interrupts for itself when it starts; afterwards they are what they were before."""
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if before is not None and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

@@ -40,7 +40,9 @@ def exchange(values: NDArray[np.int64], groups: NDArray[np.int64], pairs: Sequen
     order = np.argsort(groups, kind="stable")
     starts = np.cumsum([0, *(pair.expected.size for pair in pairs)])[:-1]
     width = pairs[0].expected.shape[1]
-    cells = np.stack([start + width * pair.bins[order] for start, pair in zip(starts, pairs, strict=True)], axis=1)
+    cells = np.empty((len(values), len(pairs)), dtype=np.int32)
+    for number, (start, pair) in enumerate(zip(starts, pairs, strict=True)):
+        cells[:, number] = start + width * pair.bins[order]
     excess = np.concatenate([pair.excess(values).reshape(-1) for pair in pairs])
     sorted_values = values[order]
     _exchange(sorted_values, groups[order], cells, excess)
@@ -49,7 +51,7 @@ def exchange(values: NDArray[np.int64], groups: NDArray[np.int64], pairs: Sequen
 
 @compiled
 def _exchange(
-    values: NDArray[np.int64], groups: NDArray[np.int64], cells: NDArray[np.int64], excess: NDArray[np.float64]
+    values: NDArray[np.int64], groups: NDArray[np.int64], cells: NDArray[np.int32], excess: NDArray[np.float64]
 ) -> None:
     """`cells` (rows, pairs) is where the counts of each row begin in `excess`, which has one for every value."""
     for apart in range(1, PARTNERS + 1):
@@ -69,7 +71,7 @@ def _exchange(
 
 @compiled
 def _change(
-    here: NDArray[np.int64], there: NDArray[np.int64], value: int, another: int, excess: NDArray[np.float64]
+    here: NDArray[np.int32], there: NDArray[np.int32], value: int, another: int, excess: NDArray[np.float64]
 ) -> float:
     """By how much an exchange changes ½ Σ excess²."""
     change = 0.0

@@ -30,17 +30,24 @@ def extents(number: int = 30) -> list[Extent]:
 
 @pytest.mark.quick
 def test_a_law_is_found_again() -> None:
-    law = Law(factor=2e-6, powers=(0.5, 0.4, 1.5, 0.0), off=1)
+    law = Law(factor=2e-6, powers=(0.5, 0.4, 1.5, 0.0), least=0, off=1)
     shapes = [each for each in extents() if law.at(each) > 0.1]
     found = Law.fitted(shapes, [law.at(each) for each in shapes])
     assert found.powers == pytest.approx(law.powers, abs=0.01)
-    assert found.at(SMALL) == pytest.approx(law.at(SMALL), rel=0.05)
+    large = replace(SMALL, rows=1_000_000, cells=200_000)
+    assert found.at(large) == pytest.approx(law.at(large), rel=0.05)
     assert found.off == pytest.approx(1, abs=0.01)
 
 
 @pytest.mark.quick
+def test_no_table_costs_less_than_the_least_that_was_measured() -> None:
+    found = Law.fitted(extents(), [2.0 + each.rows / 1e6 for each in extents()])
+    assert found.at(replace(SMALL, rows=1, cells=1)) == found.least >= 2.0
+
+
+@pytest.mark.quick
 def test_how_far_figures_are_off_is_told() -> None:
-    law, generator = Law(factor=1e-5, powers=(1.0, 0.0, 0.0, 0.0), off=1), np.random.default_rng(2)
+    law, generator = Law(factor=1e-5, powers=(1.0, 0.0, 0.0, 0.0), least=0, off=1), np.random.default_rng(2)
     noisy = [law.at(each) * np.exp(generator.normal(0, 0.5)) for each in extents(300) if law.at(each) > 0.1]
     found = Law.fitted([each for each in extents(300) if law.at(each) > 0.1], noisy)
     assert 1.8 < found.off < 2.9  # e^(0.5 · 1.64) is 2.3

@@ -33,7 +33,7 @@ def command(*, file: File, schema: SchemaFile, as_json: Json = False) -> None:
         return
     say(
         f"About {rough(extent.rows)} rows with {rough(extent.cells)} distinct combinations of {extent.columns} "
-        f"columns; reading them takes about {duration(costs.reading(extent))}."
+        f"columns; reading them takes {duration(costs.reading(extent))}."
     )
     say()
     print_columns(

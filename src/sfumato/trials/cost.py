@@ -23,16 +23,17 @@ LEAST = 0.01
 
 @dataclass(frozen=True, kw_only=True)
 class Law:
-    """A power of each size, and the factor by which nine of ten measured figures are off at most."""
+    """A power of each size, the least that was measured, and by what factor nine of ten figures are off at most."""
 
     factor: float
     powers: Sequence[float]
+    least: float
     off: float
 
     def at(self, extent: Extent) -> float:
         """What it comes to on a table."""
         sizes = np.array([max(getattr(extent, size), 1) for size in SIZES], dtype=np.float64)
-        return float(self.factor * np.prod(np.power(sizes, self.powers)))
+        return max(float(self.factor * np.prod(np.power(sizes, self.powers))), self.least)
 
     @classmethod
     def fitted(cls, extents: Sequence[Extent], figures: Sequence[float]) -> Self:
@@ -45,7 +46,8 @@ class Law:
         found, _ = nnls(free, wanted)
         off = np.quantile(np.abs(free @ found - wanted), 0.9)
         powers = [round(float(power), 3) for power in found[: len(SIZES)]]
-        return cls(factor=float(np.exp(found[-2] - found[-1])), powers=powers, off=float(np.exp(off)))
+        factor = float(np.exp(found[-2] - found[-1]))
+        return cls(factor=factor, powers=powers, least=float(min(figures)), off=float(np.exp(off)))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -63,13 +63,12 @@ class Engine(Protocol):
 
 
 class Batch(NamedTuple):
-    """Lines of codes, a column for each axis, and columns to keep as they are; a line can stand for several rows."""
+    """Rows of codes, a column for each axis, and columns to keep as they are."""
 
     codes: pl.DataFrame
     kept: pl.DataFrame
-    rows: NDArray[np.int64]
     first: NDArray[np.int64]
-    """How many of them are the first of their person."""
+    """1 for the first row of a person, 0 for others."""
 
 
 @dataclass(kw_only=True)
@@ -84,8 +83,8 @@ class _Tally:
 class PolarsEngine:
     """Rows of files or a frame, gone through piece by piece for each question; none is held.
 
-    Rows are grouped as they are spelled, and only what is distinct is encoded. Of identifiers only the one that tells
-    people apart is loaded, of other columns those that matter.
+    Columns are encoded through their distinct spellings. Of identifiers only the one that tells people apart is loaded,
+    of other columns those that matter.
     """
 
     schema: Schema = field(repr=False)
@@ -109,7 +108,8 @@ class PolarsEngine:
     def count_by_key(self, axes: Sequence[Axis]) -> Counted:
         tally, counts = _Tally(), KeyCounts(Keys([axis.size for axis in axes]), ("rows", "first"))
         for batch in self._batches(tally):
-            counts.add([batch.codes[axis.name].to_numpy() for axis in axes], rows=batch.rows, first=batch.first)
+            one = np.ones(batch.codes.height, dtype=np.int64)
+            counts.add([batch.codes[axis.name].to_numpy() for axis in axes], rows=one, first=batch.first)
         keys, (rows, first) = counts.sorted()
         people = first if self.schema.rows_per_person > 1 and not self.only_first else None
         return Counted(keys=keys, rows=rows, first=people, repeated=tally.repeated, unowned=tally.unowned)
@@ -123,9 +123,8 @@ class PolarsEngine:
         def joined() -> Iterator[pl.DataFrame]:
             for batch in self._batches(_Tally()):
                 packed = words.pack([batch.codes[axis.name].to_numpy() for axis in axes])
-                lines = pl.DataFrame([*packed, as_positions(batch.codes[value.name], value), *batch.kept])
-                rows = lines[np.repeat(np.arange(lines.height), batch.rows)].join(class_of, on=words.names, how="inner")
-                yield rows.select("box", "value", *self.schema.keep)
+                rows = pl.DataFrame([*packed, as_positions(batch.codes[value.name], value), *batch.kept])
+                yield rows.join(class_of, on=words.names, how="inner").select("box", "value", *self.schema.keep)
 
         return Parts(lambda: sorted_parts(same_types(joined(), self.where)))
 
@@ -133,7 +132,7 @@ class PolarsEngine:
         """All rows that are used, the ones of people with several after the others."""
         if self.schema.person_column is None:
             for piece in self._pieces(self._columns):
-                yield self._grouped(piece)
+                yield self._encoded(piece)
             return
         held: list[tuple[Piece, pl.Series]] = []
         columns = [*self._columns, self.schema.person_column]
@@ -151,7 +150,7 @@ class PolarsEngine:
                 known = names.is_not_null().to_numpy()
                 if part == 0:
                     tally.unowned += int((~known).sum())
-                    yield self._grouped(piece, known & (part_of < 0))
+                    yield self._encoded(piece, known & (part_of < 0))
                 if (some := known & (part_of == part)).any():
                     several.append((self._encoded(piece, some), names.filter(some)))
             if several:
@@ -177,21 +176,8 @@ class PolarsEngine:
         person = self.schema.person_column or ""
         return as_names(piece.frame[person], self.schema.missing, f"{piece.where}, column {person!r}")
 
-    def _grouped(self, piece: Piece, used: NDArray[np.bool_] | None = None) -> Batch:
-        """Rows of people with one row each; those that are spelled alike are one line, unless some column is kept."""
-        if self.schema.keep or not all(_can_be_grouped(piece.frame[axis.name]) for axis in self.schema.axes):
-            return self._encoded(piece, used)
-        raw = {f"{number}": piece.frame[axis.name] for number, axis in enumerate(self.schema.axes)}
-        lines = pl.DataFrame(raw) if used is None else pl.DataFrame(raw).filter(used)
-        distinct = lines.group_by(*raw).agg(pl.len().alias("rows"))
-        codes = self._encode(piece, [distinct[number] for number in raw])
-        if any(find_unfit(codes[axis.name], axis).any() for axis in self.schema.axes):
-            return self._encoded(piece, used)
-        rows = distinct["rows"].cast(pl.Int64).to_numpy()
-        return Batch(codes, pl.DataFrame(), rows, rows)
-
     def _encoded(self, piece: Piece, used: NDArray[np.bool_] | None = None) -> Batch:
-        """Rows of people with one row each, a line each; the first with a value that does not fit is refused."""
+        """Rows of people with one row each; the first with a value that does not fit is refused."""
         frame = piece.frame if used is None else piece.frame.filter(used)
         raw = [frame[axis.name] for axis in self.schema.axes]
         codes = self._encode(piece, raw)
@@ -200,8 +186,8 @@ class PolarsEngine:
                 line = int(wrong.arg_max() or 0)
                 place = line if used is None else int(np.flatnonzero(used)[line])
                 refuse_value(column, codes[axis.name][line], line, axis, piece.row(place))
-        one = np.ones(frame.height, dtype=np.int64)
-        return Batch(codes, frame.select(pl.col(*self.schema.keep)) if self.schema.keep else pl.DataFrame(), one, one)
+        kept = frame.select(pl.col(*self.schema.keep)) if self.schema.keep else pl.DataFrame()
+        return Batch(codes, kept, np.ones(frame.height, dtype=np.int64))
 
     def _encode(self, piece: Piece, columns: Sequence[pl.Series]) -> pl.DataFrame:
         """The codes of some values of each axis."""
@@ -224,18 +210,10 @@ class PolarsEngine:
             keep_rows_of_people(codes, kept, people, limit, secret=self.schema.sensitive.name) for limit in (1, most)
         )
         return Batch(
-            codes.filter(used),
-            kept.filter(used) if kept.width else kept,
-            np.ones(int(used.sum()), dtype=np.int64),
-            first.filter(used).cast(pl.Int64).to_numpy(),
+            codes.filter(used), kept.filter(used) if kept.width else kept, first.filter(used).cast(pl.Int64).to_numpy()
         )
 
 
 def as_positions(codes: pl.Series, axis: Axis) -> pl.Series:
     """The column `value` of joined rows: codes with the missing value last."""
     return codes.set(codes < 0, axis.size).alias("value")
-
-
-def _can_be_grouped(raw: pl.Series) -> bool:
-    """Whether equal values of a column can be told from others."""
-    return not raw.dtype.is_nested() and raw.dtype not in (pl.Object, pl.Binary)

@@ -42,6 +42,7 @@ from .privacy.requirements import DistinctLDiversity as DistinctLDiversity
 from .privacy.requirements import EntropyLDiversity as EntropyLDiversity
 from .privacy.requirements import KAnonymity as KAnonymity
 from .privacy.requirements import LDiversity as LDiversity
+from .privacy.requirements import OfColumn as OfColumn
 from .privacy.requirements import RecursiveLDiversity as RecursiveLDiversity
 from .privacy.requirements import TCloseness as TCloseness
 from .publish.publication import publish_to as publish_to

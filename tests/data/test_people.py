@@ -157,11 +157,11 @@ def test_another_process_chooses_the_same_rows() -> None:
         "import polars as pl; from sfumato.data.people import keep_rows_of_people as keep\n"
         "codes = pl.DataFrame({'a': range(400), 's': 0}, schema={'a': pl.Int32, 's': pl.Int32})\n"
         "people = pl.Series([str(n % 7) for n in range(400)])\n"
-        "print(keep(codes, pl.DataFrame(), people, 3, secret='s').to_list())"
+        "print(keep(codes, pl.DataFrame(), people, 3, secrets=['s']).to_list())"
     )
     found = {subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout for _ in range(2)}
     codes = pl.DataFrame({"a": range(400), "s": 0}, schema={"a": pl.Int32, "s": pl.Int32})
-    here = keep_rows_of_people(codes, pl.DataFrame(), pl.Series([str(n % 7) for n in range(400)]), 3, secret="s")
+    here = keep_rows_of_people(codes, pl.DataFrame(), pl.Series([str(n % 7) for n in range(400)]), 3, secrets=["s"])
     assert found == {f"{here.to_list()}\n".encode()}
 
 
@@ -180,7 +180,7 @@ def test_a_large_table_is_quick() -> None:
     count = 300_000
     codes = pl.DataFrame({"a": np.arange(count, dtype=np.int32) % 90}).with_columns(s=0)
     people = pl.Series(np.arange(count) % (count // 3)).cast(pl.String)
-    assert keep_rows_of_people(codes, pl.DataFrame(), people, 2, secret="s").sum() == 2 * (count // 3)
+    assert keep_rows_of_people(codes, pl.DataFrame(), people, 2, secrets=["s"]).sum() == 2 * (count // 3)
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from sfumato.privacy.requirements import (
     EntropyLDiversity,
     KAnonymity,
     LDiversity,
+    OfColumn,
     Population,
     RecursiveLDiversity,
     Requirement,
@@ -298,6 +299,7 @@ EXAMPLES: list[Requirement] = [
     AlphaK(alpha=0.4, k=3),
     BetaLikeness(beta=2),
     BetaLikeness(beta=2, enhanced=True),
+    OfColumn(requirement=LDiversity(l=2), column="job", others_known=True),
 ]
 
 

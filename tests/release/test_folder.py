@@ -256,7 +256,7 @@ def test_kept_columns_stay_with_their_rows() -> None:
         assert set(data.filter(pl.col("town") == "north")["note"]) == {"x", "", None, 'say "hi", then\nleave'}
         assert again.kept is not None
         assert saved(again) == saved(release)
-    with pytest.raises(ReleaseError, match="'note' has role keep, but the release was made without its rows"):
+    with pytest.raises(ReleaseError, match="'note' stands beside the rows, which the release was made without"):
         saved(replace(release, kept=None))
     with pytest.raises(ReleaseError, match="'note' has role keep, but buckets take rows apart"):
         saved(replace(release, layout="buckets", claim=replace(release.claim, buckets=True)))

@@ -48,8 +48,8 @@ def _of_release(release: Release | FlowRelease, schema: Schema, source: Source) 
     rows = generate_rows(release, "synthetic", source.uniforms)
     point, value = np.nonzero(rows.histograms)
     points = np.where(rows.boxes.missing, -1, rows.boxes.lo)[point]
-    values = np.where(value < schema.sensitive.size, value, -1)
-    return Weighted(codes=np.column_stack([points, values]).astype(np.int32), weights=rows.histograms[point, value])
+    codes = np.column_stack([points, *schema.sensitive.apart(value)])
+    return Weighted(codes=codes, weights=rows.histograms[point, value])
 
 
 def _draw_inside(spans: NDArray[np.int32], source: Source) -> NDArray[np.int64]:

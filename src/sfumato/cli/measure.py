@@ -1,6 +1,7 @@
 """`sfumato measure`: attack a release, use it, and say what each number means."""
 
 from collections.abc import Callable, Sequence
+from math import nan
 from pathlib import Path
 
 from typer import Argument, Option
@@ -86,6 +87,7 @@ def command(
     if suppressed:
         say(f"{suppressed:,} more stand in it with every quasi-identifier suppressed, and count as left out.")
     _show_families(found)
+    _show_columns(found)
     _show_allowed(published, found)
 
 
@@ -101,6 +103,19 @@ def _show_families(found: Measurements) -> None:
                 )
                 for about, value in rows
             )
+
+
+def _show_columns(found: Measurements) -> None:
+    """Beside the worst of several sensitive columns, each of them, where they differ."""
+    columns = list(found.by_column)
+    rows = [
+        (item.measure.title, *(number(of.get(column, nan), item.measure.unit) for column in columns))
+        for name, item in found.items()
+        if len(set((of := found.of_columns(name)).values())) > 1
+    ]
+    if rows:
+        heading("By sensitive column: what stands above is the worst of them")
+        print_columns(["", *columns], rows)
 
 
 def _show_allowed(published: Release, found: Measurements) -> None:

@@ -13,10 +13,30 @@ from sfumato.cli.declared import spell
 from sfumato.errors import ParameterError
 from sfumato.methods import METHODS, Method, find_method
 from sfumato.parameters import Declaration, declarations
-from sfumato.privacy.requirements import REQUIREMENTS, Requirement
+from sfumato.privacy.requirements import REQUIREMENTS, OfColumn, Requirement
 from sfumato.release.query import read_queries
 
 MAX_WHOLE = 2.0**53
+OF_COLUMN = (
+    Declaration(
+        name="of",
+        kind=list[str],
+        default=None,
+        optional=True,
+        metavar="COLUMN:...",
+        help="Requirements of one of several sensitive columns, such as 'income: l=2, t=0.3'; those that are given by "
+        "themselves are asked of each. May be repeated.",
+    ),
+    Declaration(
+        name="others_known",
+        kind=bool,
+        default=None,
+        optional=True,
+        help="Requirements on the values of a sensitive column hold also for those who know a person's other sensitive "
+        "columns.",
+    ),
+)
+"""Options about several sensitive columns, which methods take that take requirements."""
 
 
 class PublishCommand(TyperCommand):
@@ -38,12 +58,12 @@ class MethodOptions(dict[str, Any]):
         takers: dict[str, dict[str, Declaration]] = {}
         for taker, declared in (*_of_requirements(), *of_methods):
             takers.setdefault(declared.name, {})[taker] = declared
-        return [_merge(name, declared) for name, declared in takers.items()]
+        return [*(_merge(name, declared) for name, declared in takers.items()), *OF_COLUMN]
 
 
 def options_of(kind: type[Method]) -> list[str]:
     """The options that a method takes, in the order of the alphabet."""
-    of_requirements = [declared for _, declared in _of_requirements()] if kind.takes_requirements else []
+    of_requirements = [*(declared for _, declared in _of_requirements()), *OF_COLUMN] if kind.takes_requirements else []
     return sorted({spell(declared.name) for declared in (*of_requirements, *declarations(kind))})
 
 
@@ -55,7 +75,7 @@ def method_from(name: str, options: dict[str, Any]) -> Method:
     """The method of that name with the given options."""
     kind = find_method(name)
     # A fraction where a whole number belongs is refused by the method itself, with its own sentence.
-    given = {key: _whole(value) for key, value in options.items() if value is not None}
+    given = {key: _whole(value) for key, value in options.items() if value not in (None, [])}
     for option in map(spell, given):
         if option not in options_of(kind):
             raise ParameterError(f"{name} does not take {option}; it takes {_taken(kind)}")
@@ -64,7 +84,9 @@ def method_from(name: str, options: dict[str, Any]) -> Method:
         if needed and declared.name not in given:
             raise ParameterError(f"{name} needs {_such_as(declared)}{_or_else(declared)}")
     own = {item.name: _texts(item, given.pop(item.name)) for item in declarations(kind) if item.name in given}
-    return kind.under(_requirements(given), **own)
+    known, columns = given.pop("others_known", False), given.pop("of", [])
+    asked = [*_requirements(given), *(one for text in columns for one in _of_column(text))]
+    return kind.under([OfColumn.each(one) for one in asked] if known else asked, **own)
 
 
 def options_for(method: Method, texts: Path | None = None) -> list[str]:
@@ -131,6 +153,28 @@ def _requirements(given: dict[str, Any]) -> list[Requirement]:
             raise ParameterError(_idle(option, given))
     taken_along = {declared.name for kind in asked for declared in declarations(kind)[1:]}
     return [_make(kind, given) for kind in asked if declarations(kind)[0].name not in taken_along]
+
+
+def _of_column(text: str) -> list[Requirement]:
+    """The requirements of one column, such as `income: l=2, t=0.3`."""
+    column, colon, rest = text.rpartition(":")
+    options = {declared.name: declared for _, declared in _of_requirements()}
+    given: dict[str, Any] = {}
+    for part in rest.split(","):
+        name, equals, value = (word.strip() for word in part.partition("="))
+        key = name.replace("-", "_")
+        if not column.strip() or not colon or not equals or key not in options:
+            shown = ", ".join(sorted(options))
+            raise ParameterError(f"--of is {text!r}; expected a column and requirements, COLUMN: l=2, of {shown}")
+        given[key] = value if options[key].choices else _number(value, f"{name} in --of {text!r}")
+    return [OfColumn(requirement=one, column=column.strip()) for one in _requirements(given)]
+
+
+def _number(text: str, what: str) -> Any:
+    try:
+        return _whole(float(text))
+    except ValueError as error:
+        raise ParameterError(f"{what} is {text!r}; expected a number") from error
 
 
 def _make(kind: type[Requirement], given: dict[str, Any]) -> Requirement:

@@ -30,6 +30,13 @@ def belief_figures(table: Table, releases: Sequence[Release]) -> dict[str, float
     """How sure and how right looking people up makes those who have all of these releases."""
     for release in releases:
         expect_same_axes(table, release, "a release has")
+    columns = table.schema.secret_names
+    each = [_figures_of(table.focused(column), [one.focused(column) for one in releases]) for column in columns]
+    return {name: max(figures[name] for figures in each) for name in each[0]}
+
+
+def _figures_of(table: Table, releases: Sequence[Release]) -> dict[str, float]:
+    """The same for a single sensitive column."""
     prior = shares(table.overall)
     one = releases[0] if len(releases) == 1 else together(releases, table.points, prior)
     return {HIGHEST_BELIEF.name: float(one.posteriors(table.points, prior).max()), **BeliefShift().run(table, one)}

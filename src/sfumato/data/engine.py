@@ -123,7 +123,7 @@ class PolarsEngine:
         def joined() -> Iterator[pl.DataFrame]:
             for batch in self._batches(_Tally()):
                 packed = words.pack([batch.codes[axis.name].to_numpy() for axis in axes])
-                rows = pl.DataFrame([*packed, as_positions(batch.codes[value.name], value), *batch.kept])
+                rows = pl.DataFrame([*packed, as_positions(batch.codes, value), *batch.kept])
                 yield rows.join(class_of, on=words.names, how="inner").select("box", "value", *self.schema.keep)
 
         return Parts(lambda: sorted_parts(same_types(joined(), self.where)))
@@ -159,7 +159,7 @@ class PolarsEngine:
     def _pieces(self, columns: Sequence[str]) -> Generator[Piece]:
         """The pieces of the source with some columns; whoever waits is told how far it is."""
         schema = self.schema
-        reading: Reading = "strict" if schema.keep else "lossy" if schema.refusing else "lenient"
+        reading: Reading = "strict" if schema.unread else "lossy" if schema.refusing else "lenient"
         rows = 0
         for piece in self.source.pieces(columns, empty=True, reading=reading):
             rows += piece.frame.height
@@ -169,7 +169,7 @@ class PolarsEngine:
 
     @property
     def _columns(self) -> list[str]:
-        return [*(axis.name for axis in self.schema.axes), *self.schema.keep]
+        return [*(axis.name for axis in self.schema.modelled), *self.schema.unread]
 
     def _names(self, piece: Piece) -> pl.Series:
         """Whose each row is, where that is known."""
@@ -179,14 +179,15 @@ class PolarsEngine:
     def _encoded(self, piece: Piece, used: NDArray[np.bool_] | None = None) -> Batch:
         """Rows of people with one row each; the first with a value that does not fit is refused."""
         frame = piece.frame if used is None else piece.frame.filter(used)
-        raw = [frame[axis.name] for axis in self.schema.axes]
+        raw = [frame[axis.name] for axis in self.schema.modelled]
         codes = self._encode(piece, raw)
-        for axis, column in zip(self.schema.axes, raw, strict=True):
+        for axis, column in zip(self.schema.modelled, raw, strict=True):
             if (wrong := find_unfit(codes[axis.name], axis)).any():
                 line = int(wrong.arg_max() or 0)
                 place = line if used is None else int(np.flatnonzero(used)[line])
                 refuse_value(column, codes[axis.name][line], line, axis, piece.row(place))
-        kept = frame.select(pl.col(*self.schema.keep)) if self.schema.keep else pl.DataFrame()
+        spelled = {axis.name: spell_codes(codes[axis.name].to_numpy(), axis) for axis in self.schema.others}
+        kept = pl.DataFrame([spelled[name] if name in spelled else frame[name] for name in self.schema.keep])
         return Batch(codes, kept, np.ones(frame.height, dtype=np.int64))
 
     def _encode(self, piece: Piece, columns: Sequence[pl.Series]) -> pl.DataFrame:
@@ -195,7 +196,7 @@ class PolarsEngine:
         return pl.DataFrame(
             [
                 encode_values(raw, axis, schema.missing, piece.where)
-                for raw, axis in zip(columns, schema.axes, strict=True)
+                for raw, axis in zip(columns, schema.modelled, strict=True)
             ]
         )
 
@@ -207,13 +208,18 @@ class PolarsEngine:
         tally.repeated += int((people.value_counts()["count"] > 1).sum())
         most = 1 if self.only_first else self.schema.rows_per_person
         first, used = (
-            keep_rows_of_people(codes, kept, people, limit, secret=self.schema.sensitive.name) for limit in (1, most)
+            keep_rows_of_people(codes, kept, people, limit, secrets=self.schema.secret_names) for limit in (1, most)
         )
         return Batch(
             codes.filter(used), kept.filter(used) if kept.width else kept, first.filter(used).cast(pl.Int64).to_numpy()
         )
 
 
-def as_positions(codes: pl.Series, axis: Axis) -> pl.Series:
-    """The column `value` of joined rows: codes with the missing value last."""
-    return codes.set(codes < 0, axis.size).alias("value")
+def spell_codes(codes: NDArray[np.integer], axis: Axis) -> pl.Series:
+    """The column of the labels of some codes."""
+    return pl.Series(axis.name, axis.labels, dtype=pl.String).gather(np.where(codes < 0, axis.size, codes))
+
+
+def as_positions(codes: pl.DataFrame, axis: Axis) -> pl.Series:
+    """The column `value` of joined rows: the position that the codes of its columns make up, a missing value last."""
+    return pl.Series("value", axis.together([codes[part.name].to_numpy() for part in axis.parts]))

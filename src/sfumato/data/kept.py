@@ -1,6 +1,6 @@
 """Rows of a recoded release: the class, the sensitive value, and the columns that are published as they are."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Self
@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.data.engine import Engine
+from sfumato.data.engine import Engine, spell_codes
 from sfumato.data.pieces import Parts
 from sfumato.errors import DataError
-from sfumato.schema import Schema
+from sfumato.schema import Axis, Schema
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +46,19 @@ class KeptRows:
             return Parts(lambda: iter([rows.sort(pl.all())]))
 
         return cls(classes, join)
+
+    @classmethod
+    def of_codes(
+        cls,
+        box: NDArray[np.int64],
+        value: NDArray[np.integer],
+        keep: Mapping[Axis, NDArray[np.integer]],
+        classes: int,
+        where: str,
+    ) -> Self:
+        """The same, with the codes of the columns to keep in place of their spellings."""
+        spelled = pl.DataFrame([spell_codes(codes, axis) for axis, codes in keep.items()])
+        return cls.of_columns(box, value, spelled, classes, where)
 
     @property
     def whole(self) -> pl.DataFrame:

@@ -1,6 +1,6 @@
 """People, not rows: whose a row is, and which rows of a person are used."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -53,11 +53,11 @@ def _hash(names: pl.Series) -> NDArray[np.uint64]:
 
 
 def keep_rows_of_people(
-    codes: pl.DataFrame, kept: pl.DataFrame, people: pl.Series, limit: int, *, secret: str
+    codes: pl.DataFrame, kept: pl.DataFrame, people: pl.Series, limit: int, *, secrets: Sequence[str]
 ) -> pl.Series:
     """Which rows, of codes and kept columns, are used: at most `limit` of each person, and none of nobody (null).
 
-    The rows of a person stand in the order of a hash of the person and of all columns but the `secret` one; rows that
+    The rows of a person stand in the order of a hash of the person and of all columns but the `secrets`; rows that
     agree in these, in that of a hash of the whole row and of how many equal ones of that person came before. The first
     ones are kept. Which these are follows from that person's own rows alone, so a person more or less changes no row of
     anybody else, and at most `limit` rows in all: what holds for a group of `limit` rows holds for a person. Where
@@ -68,7 +68,7 @@ def keep_rows_of_people(
     others' is used; taken as a person each, somebody with many of them would count as many people.
     """
     rows = pl.DataFrame([*codes, *kept])
-    listed = pl.DataFrame({"person": people, "open": rows.drop(secret).hash_rows(), "row": rows.hash_rows()})
+    listed = pl.DataFrame({"person": people, "open": rows.drop(secrets).hash_rows(), "row": rows.hash_rows()})
     listed = listed.with_row_index("place").drop_nulls("person").filter(pl.len().over("person") > limit)
     listed = listed.with_columns(again=pl.int_range(pl.len()).over("person", "row"))
     listed = listed.with_columns(

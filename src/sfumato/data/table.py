@@ -11,12 +11,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.data.engine import Engine, PolarsEngine, Progress
+from sfumato.data.engine import Counted, Engine, PolarsEngine, Progress
 from sfumato.data.kept import KeptRows
 from sfumato.data.source import is_on_spark
 from sfumato.notebook import html_table
@@ -29,7 +29,8 @@ class Table:
     """Distinct points of the quasi-identifiers, and the rows at each by sensitive value.
 
     `points` (points, axes) rises lexicographically; `cell_point`, `cell_value` and `cell_weight` list the
-    occupied (point, sensitive value) cells in order. The code of a missing sensitive value is the last one.
+    occupied (point, sensitive value) cells in order. The code of a missing sensitive value is the last one; of several
+    sensitive columns, a value is a combination.
 
     >>> table.n, table.points.shape[1] == len(table.schema.quasi)
     (400, True)
@@ -53,6 +54,8 @@ class Table:
     """What showed measures of these rows; what is made of the table shares it."""
     unowned: int = 0
     """How many rows were left out because nothing says whose they are, for the publisher's eyes."""
+    wider: Counted | None = None
+    """The rows counted over the columns with role other as well, where there are such and they were counted."""
     files: tuple[Path, ...] = ()
     """Where the rows were read, if those were files."""
     _memory: dict[Hashable, Any] = field(default_factory=dict, init=False)
@@ -91,9 +94,19 @@ class Table:
         return counts.astype(np.int64).reshape(-1, self.values)
 
     @cached_property
+    def cell_codes(self) -> NDArray[np.int32]:
+        """The code of every cell on each axis, the sensitive columns last: (cells, axes); a missing value has −1."""
+        return np.column_stack([self.points[self.cell_point], *self.schema.sensitive.apart(self.cell_value)])
+
+    @cached_property
     def overall(self) -> NDArray[np.int64]:
         """Rows by sensitive value."""
         return np.bincount(self.cell_value, self.cell_weight, self.values).astype(np.int64)
+
+    @property
+    def commonest(self) -> int:
+        """The rows of the commonest value of any sensitive column."""
+        return max(int(self.focused(column).overall.max(initial=0)) for column in self.schema.secret_names)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -109,7 +122,7 @@ class Table:
 
         It is made of the labels of values, each hashed once, and not of their codes.
         """
-        codes = np.column_stack([self.points[self.cell_point], self.cell_value])
+        codes = self.cell_codes
         marks = np.zeros(len(codes), dtype=np.uint64)
         for axis, column in sorted(zip(self.schema.axes, codes.T, strict=True), key=lambda each: each[0].name):
             marks = _mixed(marks) + _hash_labels(axis, column)
@@ -152,9 +165,46 @@ class Table:
         first = self.reweight(self.cell_people)
         return replace(first, cell_people=None, rows=self.rows.one_each if self.rows else None)
 
+    def focused(self, column: str) -> Self:
+        """The same people with one of the sensitive columns alone."""
+        if len(self.schema.secrets) == 1:
+            return self
+
+        def make() -> Table:
+            schema = self.schema.focused(column)
+            place = self.schema.secret_names.index(column)
+            value = schema.sensitive.together([self.schema.sensitive.apart(self.cell_value)[place]])
+            values = schema.sensitive.positions
+            cells, cell = np.unique(self.cell_point * values + value, return_inverse=True)
+            first = self.cell_people
+
+            def added(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+                return np.bincount(cell.reshape(-1), rows, len(cells)).astype(np.int64)
+
+            return replace(
+                self,
+                schema=schema,
+                cell_point=cells // values,
+                cell_value=(cells % values).astype(np.int32),
+                cell_weight=added(self.cell_weight),
+                cell_people=None if first is None else added(first),
+                rows=None,
+                wider=None,
+            )
+
+        return cast(Self, self.remember(("focused", column), make))
+
     def without_rows(self) -> Self:
         """The same cells without the rows behind them, light enough to send to another process."""
-        return replace(self, rows=None)
+        return replace(self, rows=None, wider=self.with_others)
+
+    @cached_property
+    def with_others(self) -> Counted | None:
+        """The rows by the codes of all columns that a model has to know; nothing where there are no other columns, or
+        where rows were taken away without looking at those."""
+        if self.wider is None and self.schema.others and self.rows is not None:
+            return self.rows.count_by_key(self.schema.modelled)
+        return self.wider
 
     def reweight(self, weights: NDArray[np.int64]) -> Self:
         """The same cells with other numbers of rows, those without any left out."""
@@ -168,6 +218,7 @@ class Table:
             cell_weight=weights[some],
             cell_people=None if self.cell_people is None else np.minimum(self.cell_people, weights)[some],
             rows=None,
+            wider=None,
         )
 
     def __repr__(self) -> str:
@@ -181,8 +232,8 @@ class Table:
     def from_rows(cls, rows: Engine, schema: Schema) -> Self:
         """Count the cells of encoded rows, each point's by sensitive value; the missing value comes last."""
         counted = rows.count_by_key(schema.axes)
-        points, values = counted.keys[:, :-1], counted.keys[:, -1].copy()
-        values[values < 0] = schema.sensitive.size
+        quasi = len(schema.quasi)
+        points, values = counted.keys[:, :quasi], schema.sensitive.together(list(counted.keys[:, quasi:].T))
         starts = np.ones(len(points), dtype=bool)
         starts[1:] = (points[1:] != points[:-1]).any(axis=1)
         point_of = np.cumsum(starts) - 1

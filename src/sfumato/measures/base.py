@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from sfumato.data import Table
 from sfumato.errors import DataError
@@ -19,6 +19,10 @@ class Assessment(ABC):
 
     def __post_init__(self) -> None:
         check_parameters(self)
+
+    def focused(self, column: str) -> Self:
+        """The same for one of several sensitive columns."""
+        return self
 
     @abstractmethod
     def run(self, table: Table, release: Release) -> dict[str, float]:

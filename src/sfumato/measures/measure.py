@@ -1,6 +1,8 @@
 """Measuring a release against its table: every attack and every workload, as one mapping."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from math import inf, isnan
+from types import MappingProxyType
 from typing import Any
 
 from sfumato.data import Table
@@ -21,7 +23,23 @@ MEASURES: dict[str, Measure] = {
 
 
 class Measurements(dict[str, Measurement]):
-    """Measured values by the names of their measures."""
+    """Measured values by the names of their measures; of several sensitive columns, those of the worst for each."""
+
+    def __init__(self, found: Mapping[str, Measurement] = MappingProxyType({})) -> None:
+        super().__init__(found)
+        self.by_column: dict[str, Measurements] = {}
+        """The values for each of several sensitive columns."""
+
+    @classmethod
+    def worst(cls, by_column: "dict[str, Measurements]") -> "Measurements":
+        """Of each measure the worst value for any column, and beside them those for every column."""
+        every: dict[str, list[Measurement]] = {}
+        for found in by_column.values():
+            for name, one in found.items():
+                every.setdefault(name, []).append(one)
+        together = cls({name: max(values, key=_badness) for name, values in every.items()})
+        together.by_column = by_column
+        return together
 
     def spec(self) -> dict[str, dict[str, Any]]:
         """The values and what they mean, as JSON shows them."""
@@ -30,10 +48,15 @@ class Measurements(dict[str, Measurement]):
             name: {
                 "value": found.value,
                 **({"interval": list(found.interval)} if found.interval else {}),
+                **({"by_column": self.of_columns(name)} if self.by_column else {}),
                 **{key: getattr(found.measure, key) for key in about},
             }
             for name, found in self.items()
         }
+
+    def of_columns(self, name: str) -> dict[str, float]:
+        """The value of a measure for each of several sensitive columns that it says anything about."""
+        return {column: found[name].value for column, found in self.by_column.items() if name in found}
 
     def __repr__(self) -> str:
         return "\n".join(f"{name}: {found}" for name, found in self.items())
@@ -79,6 +102,26 @@ def assess(
 ) -> Measurements:
     """The value of every measure, for whoever has noted that they will be seen."""
     _refuse(table, release)
+    columns = table.schema.secret_names
+    if len(columns) == 1:
+        return _assess(table, release, workloads, only, progress)
+    by_column = {}
+    for number, column in enumerate(columns):
+        part = _part_of(progress, number, len(columns)) if progress else None
+        focused = [workload.focused(column) for workload in workloads]
+        by_column[column] = _assess(table.focused(column), release.focused(column), focused, only, part)
+    return Measurements.worst(by_column)
+
+
+def _part_of(progress: Progress, number: int, parts: int) -> Progress:
+    """Tells how much of all is done when so much of one part is."""
+    return lambda what, done, of: progress(what, number * of + done, parts * of)
+
+
+def _assess(
+    table: Table, release: Release, workloads: Sequence[Workload], only: Collection[str], progress: Progress | None
+) -> Measurements:
+    """The value of every measure where there is one sensitive column."""
     asked = _asked((*ATTACKS, *workloads), only)
     found = Measurements()
     for done, (assessment, known) in enumerate(asked):
@@ -89,6 +132,13 @@ def assess(
                 interval = known[name].clip(value.interval) if isinstance(value, Sampled) else None
                 found[name] = Measurement(measure=known[name], value=float(value), interval=interval)
     return found
+
+
+def _badness(found: Measurement) -> float:
+    """What is larger for a worse value; the first one counts where no direction is better."""
+    if isnan(found.value) or found.measure.direction == "none":
+        return -inf
+    return found.value if found.measure.direction == "lower" else -found.value
 
 
 def _asked(assessments: Sequence[Assessment], only: Collection[str]) -> list[tuple[Assessment, dict[str, Measure]]]:

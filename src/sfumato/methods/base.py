@@ -70,6 +70,10 @@ class Method(ABC):
     """Whether people may have several rows, which share an ε or of which one is published."""
     instead_of_rows: ClassVar[bool] = False
     """Whether it publishes tables from which no rows are made."""
+    models_others: ClassVar[bool] = False
+    """Whether it makes up values of columns with role other along with the rest."""
+    takes_several: ClassVar[bool] = True
+    """Whether there may be several sensitive columns."""
     takes_requirements: ClassVar[bool] = False
     """Whether its classes can be held to any requirement."""
 
@@ -101,6 +105,11 @@ class Method(ABC):
 
     def refuse(self, table: Table) -> None:
         """Refuse a table whose schema the method cannot do justice to; its rows are not looked at."""
+        if len(table.schema.secrets) > 1 and not self.takes_several:
+            raise ParameterError(
+                f"{self.name} protects one sensitive column, and {table.schema.sensitive.name} are several; give all "
+                "but one another role, or use another method"
+            )
         if table.schema.rows_per_person > 1 and not self.shares:
             raise ParameterError(
                 f"rows_per_person is {table.schema.rows_per_person}, but {self.name} protects one sensitive value of "
@@ -185,14 +194,23 @@ class PrivateMethod(Method):
 
     def refuse(self, table: Table) -> None:
         super().refuse(table)
-        refuse_kept_columns(table, f"{self.name} publishes no row as it is; give the column another role")
+        if self.models_others and not table.schema.unread:
+            return
+        refuse_kept_columns(table, f"{self.name} publishes no row as it is; {self._instead(table.schema)}")
+
+    def _instead(self, schema: Schema) -> str:
+        """What to do about columns that would be kept."""
+        if schema.unread:
+            return "give the column another role"
+        return "methods that make up rows, such as synthesis, take it, or give it another role"
 
     @classmethod
     def grid(cls, table: Table, epsilons: Sequence[float] = EPSILON_GRID) -> Iterator[Self]:
         """Every variant at every ε that the method takes; nothing for a table that it refuses."""
         declared = {item.name: item for item in declarations(cls)}
         needed = {name: item.example for name, item in declared.items() if item.required}
-        if not table.schema.keep and (cls.shares or table.schema.rows_per_person == 1):
+        kept = table.schema.unread if cls.models_others else table.schema.keep
+        if not kept and (cls.shares or table.schema.rows_per_person == 1):
             for epsilon in filter(declared["epsilon"].accepts, epsilons):
                 more = cls.variants_at(table, epsilon) if len(epsilons) == 1 else ()
                 yield from (cls(**{**needed, "epsilon": epsilon, **variant}) for variant in (*cls.variants, *more))
@@ -300,7 +318,7 @@ class DPMethod(PrivateMethod):
 
 def qualify(claim: Claim, schema: Schema) -> Claim:
     """The claim about a release of a table with this schema, with what it takes for granted because of that."""
-    claim = _counting_people(claim, schema).assuming(*schema.caveats())
+    claim = _counting_people(claim, schema).assuming(*schema.caveats(noise=claim.noise is not None))
     if claim.noise and schema.refusing:
         names = ", ".join(schema.refusing)
         claim = claim.assuming(f"every value of {names} in the file fits the schema{WELL_FORMED}")
@@ -326,4 +344,6 @@ def _counting_people(claim: Claim, schema: Schema) -> Claim:
 def refuse_kept_columns(table: Table, why: str) -> None:
     """Kept columns would link rows that the method takes apart."""
     if table.schema.keep:
-        raise ParameterError(f"the column {table.schema.keep[0]!r} has role keep, but {why}")
+        name = (table.schema.unread or table.schema.keep)[0]
+        role = "keep" if name in table.schema.unread else "other"
+        raise ParameterError(f"the column {name!r} has role {role}, but {why}")

@@ -41,7 +41,7 @@ def unsaid_caveats(release: Release | FlowRelease) -> list[str]:
         return missing_caveats(claim, (FLOWS_FIT,))
     if release.provenance.method not in METHODS:
         return []
-    known = missing_caveats(claim, (*claim.needed, *release.schema.caveats()))
+    known = missing_caveats(claim, (*claim.needed, *release.schema.caveats(noise=claim.noise is not None)))
     return [sentence for sentence in missing_caveats(claim, _implied(release)) if sentence not in known]
 
 

@@ -48,7 +48,7 @@ def other_tables(release: Release, method: Method) -> list[str]:
     if not isinstance(told, Assembled):
         return [f"it tells no tables, and {method.label} publishes them"]
     plan = method.plan(release.schema)
-    place = [release.schema.axes.index(axis) for axis in plan.axes]
+    place = [release.schema.modelled.index(axis) for axis in plan.axes]
     drawn = {tuple(place[axis] for axis in axes): math.sqrt(plan.cell_variance(axes)) for axes in plan.tables}
     if drawn.keys() != told.columns.keys() or any(
         not np.array_equal(told.starts(place[number]), starts) for number, starts in enumerate(plan.starts)

@@ -4,6 +4,7 @@ A group holds a histogram and owns one or more boxes; a box carries the number o
 kind of publication is this one shape, so attacks and workloads are written once.
 """
 
+import math
 import unicodedata
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -22,9 +23,10 @@ from sfumato.privacy.distances import shares
 from sfumato.privacy.requirements import Population
 from sfumato.release.boxes import Boxes
 from sfumato.release.envelope import Provenance
+from sfumato.release.histograms import cells_of, histograms_of
 from sfumato.release.inside import counts_inside, sides_of
 from sfumato.release.measured import Measured
-from sfumato.schema import Schema
+from sfumato.schema import Axis, Schema
 
 Layout = Literal["rows", "buckets", "counts"]
 INVISIBLE = ("Cc", "Cf", "Zs", "Zl", "Zp")
@@ -190,6 +192,29 @@ class Content:
         """What requirements compare the classes with."""
         return Population(self.overall, self.schema.sensitive)
 
+    def focused(self, column: str) -> Self:
+        """What is said about one of the sensitive columns alone, to be measured; tables beside the rows are left out.
+
+        Of m counts added up to one the noise has √m times the deviation of each.
+        """
+        if len(self.schema.secrets) == 1:
+            return self
+        schema, place = self.schema.focused(column), self.schema.secret_names.index(column)
+        value = schema.sensitive.together([self.schema.sensitive.apart(np.arange(self.histograms.shape[1]))[place]])
+        group, old, rows = cells_of(self.histograms)
+        merged = math.sqrt(self.schema.sensitive.positions / schema.sensitive.positions)
+        suppressed = self.suppressed
+        return replace(
+            self,
+            schema=schema,
+            histograms=histograms_of(group, value[old], rows, len(self.histograms), schema.sensitive.positions),
+            deviation=None if self.deviation is None else self.deviation * merged,
+            suppressed=None if suppressed is None else np.bincount(value, suppressed).astype(np.float64),
+            claim=self.claim.focused(column),
+            kept=None,
+            measured=None,
+        )
+
     def violations(self) -> list[str]:
         """Why the published data does not keep the claim; empty if it does."""
         if self.claim.cost and self.channel:
@@ -203,7 +228,7 @@ class Content:
 
         Sensitive values that look the same count as one: `flu` and `Flu` make no class diverse.
         """
-        same = look_alikes(self.schema.sensitive.labels)
+        same = same_looks(self.schema.sensitive)
         if not same:
             return self.claim.checks(self.histograms, self.population)
         histograms, overall = self.histograms.copy(), self.overall.copy()
@@ -281,6 +306,17 @@ class Content:
         if self.channel is not None or (self.spreads is None and self.boxes.are_points.all()):
             return self.counts_in(regions, first, last)
         return counts_inside(self.boxes, self.counts, self.at_ends, self.shape, regions, first, last)
+
+
+def same_looks(axis: Axis) -> dict[int, int]:
+    """The positions of a sensitive axis that look like an earlier one, whose columns all do."""
+    alike = [look_alikes(part.labels) for part in axis.parts]
+    if not any(alike):
+        return {}
+    first = np.zeros(1, dtype=np.int64)
+    for part, same in zip(axis.parts, alike, strict=True):
+        first = np.add.outer(first * part.positions, [same.get(own, own) for own in range(part.positions)]).reshape(-1)
+    return {own: int(other) for own, other in enumerate(first) if own != other}
 
 
 def look_alikes(labels: list[str]) -> dict[int, int]:

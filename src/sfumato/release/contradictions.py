@@ -19,7 +19,7 @@ def find_contradictions(release: Content) -> list[str]:
     claim = release.claim
     if not claim.promises:
         return []
-    found = missing_caveats(claim, release.schema.caveats())
+    found = missing_caveats(claim, release.schema.caveats(noise=claim.noise is not None))
     return [*found, *(_against_noise(release) if claim.noise else _without_noise(release))]
 
 
@@ -39,8 +39,8 @@ def _against_noise(release: Content) -> list[str]:
     if release.schema.from_data:
         names = ", ".join(release.schema.from_data)
         found.append(f"the bounds or values of {names} were read off the rows, which no noise covers")
-    if release.schema.keep:
-        names = ", ".join(release.schema.keep)
+    if release.schema.unread:
+        names = ", ".join(release.schema.unread)
         found.append(f"{names} is published as it is, without noise")
     if release.exact_people and not release.claim.shows_presence:
         found.append("the rows are said to be those of real people, whose presence the claim hides")
@@ -63,7 +63,7 @@ def _without_noise(release: Content) -> list[str]:
     weights = np.bincount(release.group_of, release.weights, len(release.histograms))
     if (np.abs(weights - release.histograms.sum(axis=1)) > WHOLE).any():
         found.append("a class has more or fewer rows than sensitive values")
-    told = telling_labels(release)
+    told = [label for column in release.schema.secret_names for label in telling_labels(release.focused(column))]
     if told:
         more = f" and {len(told) - 1} more" if len(told) > 1 else ""
         found.append(f"sensitive labels tell more of the quasi-identifiers than the classes do: {told[0]}{more}")

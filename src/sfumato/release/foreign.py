@@ -3,6 +3,7 @@
 Rows that the tool suppressed, `*` in every quasi-identifier, are no class of their own and are left out.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -16,7 +17,7 @@ from sfumato.privacy.claims import Claim, NoGuarantee
 from sfumato.release.envelope import Provenance
 from sfumato.release.labels import ParsedColumn, distinct_boxes, parse_labels
 from sfumato.release.release import Release
-from sfumato.schema import Schema
+from sfumato.schema import MISSING, Axis, Schema
 from sfumato.schema.column import MEASURED_ROLES
 from sfumato.schema.taxonomy import ANY
 
@@ -41,13 +42,14 @@ class ForeignRelease:
         """
         frame, where = read_frame(source)
         quasi, sensitive = schema.quasi, schema.sensitive
-        if sensitive.name not in frame.columns:
-            shown = ", ".join(map(repr, frame.columns[:12]))
-            raise DataError(f"{where}: the column {sensitive.name!r} is missing; there are only {shown}")
+        for name in schema.secret_names:
+            if name not in frame.columns:
+                shown = ", ".join(map(repr, frame.columns[:12]))
+                raise DataError(f"{where}: the column {name!r} is missing; there are only {shown}")
         everything = pl.repeat(ANY, frame.height, eager=True)
         raw = [frame[axis.name] if axis.name in frame.columns else everything for axis in quasi]
         columns = [parse_labels(text, axis, where, schema.missing) for text, axis in zip(raw, quasi, strict=True)]
-        values = parse_labels(frame[sensitive.name], sensitive, where, schema.missing)
+        values = [parse_labels(frame[axis.name], axis, where, schema.missing) for axis in schema.secrets]
         stars = [text.cast(pl.String).str.strip_chars() == ANY for text in raw]
         suppressed = np.logical_and.reduce([star.fill_null(False).to_numpy() for star in stars])
         if suppressed.all():
@@ -55,7 +57,7 @@ class ForeignRelease:
         boxes, class_of = distinct_boxes([ParsedColumn(spans, code[~suppressed]) for spans, code in columns])
         class_of_row = np.full(frame.height, len(boxes))
         class_of_row[~suppressed] = class_of
-        histograms = _spread_counts(values, class_of_row, len(boxes) + 1, sensitive.positions)
+        histograms = _spread_counts(values, class_of_row, len(boxes) + 1, sensitive)
         count = int(suppressed.sum())
         measured = tuple(column for column in schema.columns if column.role in MEASURED_ROLES)
         release = Release(
@@ -84,13 +86,15 @@ def read_published(
 
 
 def _spread_counts(
-    values: ParsedColumn, class_of: NDArray[np.int64], classes: int, positions: int
+    values: Sequence[ParsedColumn], class_of: NDArray[np.int64], classes: int, sensitive: Axis
 ) -> NDArray[np.float64]:
     """Rows of each class by sensitive value; a generalized value counts evenly for all it covers."""
-    distinct = len(values.spans)
-    counts = np.bincount(class_of * distinct + values.code, minlength=classes * distinct)
-    histograms = np.zeros((classes, positions))
-    for count, (lo, hi, missing) in zip(counts.reshape(classes, distinct).T, values.spans, strict=True):
-        covered = [*range(lo, hi + 1), *([positions - 1] if missing else [])]
+    boxes, distinct_of = distinct_boxes(values)
+    distinct = len(boxes)
+    counts = np.bincount(class_of * distinct + distinct_of, minlength=classes * distinct)
+    histograms = np.zeros((classes, sensitive.positions))
+    for count, *sides in zip(counts.reshape(classes, distinct).T, *boxes.arrays, strict=True):
+        codes = [[*range(lo, hi + 1), *([MISSING] if absent else [])] for lo, hi, absent in zip(*sides, strict=True)]
+        covered = sensitive.together([column.reshape(-1) for column in np.meshgrid(*codes, indexing="ij")])
         histograms[:, covered] += count[:, None] / len(covered)
     return histograms

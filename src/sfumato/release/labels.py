@@ -119,8 +119,13 @@ def unused_names(wanted: Sequence[str], axes: Sequence[Axis]) -> list[str]:
     return [next(name for name in names if name not in taken) for names in numbered]
 
 
-def spell_values(axis: Axis) -> pl.Series:
-    """The label of every single value, the missing one last."""
+def spell_values(axis: Axis) -> pl.DataFrame:
+    """The label of every single position in each column of a sensitive axis, a missing value last."""
+    codes = zip(axis.parts, axis.apart(np.arange(axis.positions)), strict=True)
+    return pl.DataFrame([_spell_positions(part).gather(np.where(code < 0, part.size, code)) for part, code in codes])
+
+
+def _spell_positions(axis: Axis) -> pl.Series:
     codes = [*range(axis.size), *([MISSING] if axis.nullable else [])]
     return _spell(Boxes.of_points(np.array(codes, dtype=np.int32)[:, None]), axis, 0)
 

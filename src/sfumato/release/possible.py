@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sfumato.release.codes import lie
 from sfumato.release.content import Content
 from sfumato.schema import Schema
-from sfumato.schema.codes import Codes
+from sfumato.schema.codes import Codes, positions_among
 
 Uniforms = Callable[[int], NDArray[np.float64]]
 TRIES = 32
@@ -36,20 +36,25 @@ def without_impossible(
             return found
         found[wrong] = again(wrong)
         wrong = wrong[schema.cannot_be(found[wrong])]
-    right = np.delete(found, wrong, axis=0) if len(wrong) < len(found) else np.array([schema.possible_row])
+    right = np.delete(found, wrong, axis=0) if len(wrong) < len(found) else _some_possible(schema, codes.shape[1])
     found[wrong] = right[np.floor(uniforms(len(wrong)) * len(right)).astype(np.int64)]
     return found
+
+
+def _some_possible(schema: Schema, columns: int) -> NDArray[np.int64]:
+    """A row that the schema allows; columns that are no axes of its have their first value."""
+    row = schema.possible_row
+    return np.array([[*row, *[0] * (columns - len(row))]], dtype=np.int64)
 
 
 def inside_impossible(release: Content) -> Iterator[tuple[str, NDArray[np.bool_]]]:
     """Of every combination that cannot occur, which boxes lie in it with which sensitive value: (boxes, values)."""
     axes = release.schema.axes
     for combination in release.schema.combinations:
-        *quasi, values = (
-            combination.allowed.get(place, Codes.of([axis.everything])) for place, axis in enumerate(axes)
-        )
-        inside = lie(release.sides, quasi)[0]
-        yield combination.text, inside[:, None] & values.positions(axes[-1])[None, :]
+        allowed = [combination.allowed.get(place, Codes.of([axis.everything])) for place, axis in enumerate(axes)]
+        inside = lie(release.sides, allowed[: len(release.sides)])[0]
+        values = positions_among(release.schema.sensitive, allowed[len(release.sides) :])
+        yield combination.text, inside[:, None] & values[None, :]
 
 
 def possible_counts(release: Content) -> NDArray[np.float64]:

@@ -15,7 +15,7 @@ from sfumato.release.answer import Answer, answer
 from sfumato.release.content import Content
 from sfumato.release.coverage import Coverage
 from sfumato.schema import Axis, Schema
-from sfumato.schema.codes import Codes
+from sfumato.schema.codes import Codes, positions_among
 from sfumato.schema.conditions import read_conditions
 
 
@@ -32,20 +32,20 @@ class Query:
 
     def answer(self, release: Content) -> Answer:
         """How many rows satisfy the query, with the bounds that the release allows."""
-        *quasi, values = self._on(release.schema)
-        chosen = values.positions(release.schema.sensitive)
-        measured = None if release.measured is None else release.measured.count([*quasi, values])
+        allowed = self._on(release.schema)
+        quasi, secrets = allowed[: len(release.schema.quasi)], allowed[len(release.schema.quasi) :]
+        chosen = positions_among(release.schema.sensitive, secrets)
+        others = [Codes.of([axis.everything]) for axis in release.schema.others]
+        measured = None if release.measured is None else release.measured.count([*allowed, *others])
         return answer(Coverage.of(release, quasi), chosen, measured)
 
     def matches(self, table: Table) -> int:
         """How many rows of the table satisfy the query."""
-        *quasi, values = self._on(table.schema)
-        inside = np.logical_and.reduce([codes.hold(table.points[:, i]) for i, codes in enumerate(quasi)])
-        value = np.where(table.cell_value == table.schema.sensitive.size, -1, table.cell_value)
-        return int(table.cell_weight[inside[table.cell_point] & values.hold(value)].sum())
+        held = zip(self._on(table.schema), table.cell_codes.T, strict=True)
+        return int(table.cell_weight[np.logical_and.reduce([codes.hold(column) for codes, column in held])].sum())
 
     def _on(self, schema: Schema) -> list[Codes]:
-        """What is allowed on each axis of a schema, the sensitive one last."""
+        """What is allowed on each axis of a schema, the sensitive ones last."""
         for name, axis in self.axes.items():
             if axis not in schema.axes:
                 raise QueryError(f"the query was made for another column {name!r} than this table has")

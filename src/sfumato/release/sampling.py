@@ -98,19 +98,19 @@ def _points(
 ) -> tuple[Boxes, NDArray[np.float64]]:
     """One point inside its box for every row, by distinct point; rows that cannot be are drawn again in their box."""
     box, value = np.repeat(np.argwhere(counts), counts[counts > 0], axis=0).T
-    value = np.where(value < schema.sensitive.size, value, -1)
+    secrets = np.column_stack(schema.sensitive.apart(value))
 
     def drawn(rows: NDArray[np.int64]) -> NDArray[np.int64]:
         found = np.empty((len(rows), len(schema.axes)), dtype=np.int64)
         for axis in range(len(schema.quasi)):
             spread = spreads[axis] if spreads else None
             found[:, axis] = places_inside(boxes, axis, box[rows], uniforms(len(rows)), spread)
-        found[:, -1] = value[rows]
+        found[:, len(schema.quasi) :] = secrets[rows]
         return found
 
     codes = without_impossible(drawn(np.arange(len(box))), schema, drawn, uniforms)
-    distinct, point = np.unique(codes[:, :-1], axis=0, return_inverse=True)
-    last = np.where(codes[:, -1] < 0, schema.sensitive.size, codes[:, -1])
+    distinct, point = np.unique(codes[:, : len(schema.quasi)], axis=0, return_inverse=True)
+    last = schema.sensitive.together(list(codes[:, len(schema.quasi) :].T))
     histograms = histograms_of(point.reshape(-1), last, None, len(distinct), counts.shape[1])
     return Boxes.of_points(distinct.astype(np.int32)), histograms
 

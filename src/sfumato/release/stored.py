@@ -24,7 +24,7 @@ from sfumato.release.labels import ParsedColumn, distinct_boxes, parse_labels
 from sfumato.release.margins import MARGINS, read_margins
 from sfumato.release.measured import MEASURED, Measured, read_measured
 from sfumato.release.tables import COLUMNS, WHOLE, make_tables
-from sfumato.schema import Axis, Schema
+from sfumato.schema import MISSING, Axis, Schema
 
 TABLES: dict[Layout, tuple[str, ...]] = {"rows": ("data",), "buckets": ("quasi", "sensitive"), "counts": ("counts",)}
 
@@ -120,13 +120,14 @@ class StoredTable:
         """The tables that rows were made from, or that are published in place of rows, where a file tells them."""
         kind = Assembled if self.layout == "counts" else Measured
         path = self.files.get(kind.file)
-        return None if path is None else read_measured(path, self.schema.axes, kind)
+        return None if path is None else read_measured(path, self.schema.modelled, kind)
 
     def rows(self) -> dict[str, Any]:
         """The fields of a release from its rows."""
         lines, columns = self._read("data", self.schema.axes, self.schema.keep)
-        boxes, box_of = distinct_boxes(columns[:-1])
-        value = self._positions("data", lines, columns[-1])
+        quasi, values = columns[: len(self.schema.quasi)], columns[len(self.schema.quasi) :]
+        boxes, box_of = distinct_boxes(quasi)
+        value = self._positions("data", lines, values)
         kept = None
         if self.schema.keep:
             row = np.repeat(np.arange(len(value)), lines.times)
@@ -146,8 +147,9 @@ class StoredTable:
         """The fields of a release from the count of each box and sensitive value."""
         count, noise = self.columns["count"], self.columns["noise"]
         lines, columns = self._read("counts", self.schema.axes, (count, noise))
-        boxes, box_of = distinct_boxes(columns[:-1])
-        value, path = self._positions("counts", lines, columns[-1]), self.files["counts"]
+        quasi, values = columns[: len(self.schema.quasi)], columns[len(self.schema.quasi) :]
+        boxes, box_of = distinct_boxes(quasi)
+        value, path = self._positions("counts", lines, values), self.files["counts"]
         counts = read_numbers(lines.frame[count], path, whole=False, number=lines.number)
         deviations = read_numbers(lines.frame[noise].fill_null(0), path, whole=False, number=lines.number)
         if (lines.times > 1).any() or pl.DataFrame({"box": box_of, "value": value}).is_duplicated().any():
@@ -186,14 +188,14 @@ class StoredTable:
     def _bucket_histograms(self, buckets: NDArray[np.int64]) -> NDArray[np.float64]:
         """The sensitive values of each bucket: (buckets, values)."""
         path, bucket, count = self.files["sensitive"], self.columns["bucket"], self.columns["count"]
-        lines, columns = self._read("sensitive", [self.schema.sensitive], (bucket, count))
+        lines, columns = self._read("sensitive", self.schema.secrets, (bucket, count))
         bucket_of, counts = (read_numbers(lines.frame[name], path, number=lines.number) for name in (bucket, count))
         group_of = np.minimum(np.searchsorted(buckets, bucket_of), len(buckets) - 1)
         for line in np.flatnonzero(buckets[group_of] != bucket_of):
             raise ReleaseError(
                 f"{path}, row {lines.number[line]}: bucket {bucket_of[line]} has no rows in {self.files['quasi'].name}"
             )
-        value = self._positions("sensitive", lines, columns[0])
+        value = self._positions("sensitive", lines, columns)
         return self._histograms(group_of, value, len(buckets), counts * lines.times)
 
     def _read(self, table: str, axes: Sequence[Axis], others: Sequence[str]) -> tuple[Lines, list[ParsedColumn]]:
@@ -208,15 +210,18 @@ class StoredTable:
         ]
         return lines, columns
 
-    def _positions(self, table: str, lines: Lines, values: ParsedColumn) -> NDArray[np.int32]:
-        """The sensitive values of a file, each a single one; the missing value comes last."""
-        axis, (lo, hi, missing) = self.schema.sensitive, values.spans.T
-        for line in np.flatnonzero((hi - lo + 1 + missing)[values.code] != 1):
-            label = lines.frame[axis.name][int(line)]
-            raise ReleaseError(
-                f"{self.files[table]}, row {lines.number[line]}, column {axis.name!r}: {label!r} is not {axis.expected}"
-            )
-        return np.where(missing, axis.size, lo)[values.code]
+    def _positions(self, table: str, lines: Lines, values: Sequence[ParsedColumn]) -> NDArray[np.int32]:
+        """The positions of the sensitive values of a file, a single one in each column; a missing value comes last."""
+        codes = []
+        for axis, (spans, code) in zip(self.schema.secrets, values, strict=True):
+            lo, hi, missing = spans.T
+            for line in np.flatnonzero((hi - lo + 1 + missing)[code] != 1):
+                label, row = lines.frame[axis.name][int(line)], lines.number[line]
+                raise ReleaseError(
+                    f"{self.files[table]}, row {row}, column {axis.name!r}: {label!r} is not {axis.expected}"
+                )
+            codes.append(np.where(missing, MISSING, lo)[code])
+        return self.schema.sensitive.together(codes)
 
     def _histograms(
         self, group_of: NDArray[np.int64], value: NDArray[np.int32], groups: int, rows: NDArray[Any] | None = None

@@ -49,17 +49,15 @@ def published_rows(release: Content) -> Parts:
     values = spell_values(sensitive)
     if keep:
         if release.kept is None:
-            raise ReleaseError(f"the column {keep[0]!r} has role keep, but the release was made without its rows")
+            raise ReleaseError(f"the column {keep[0]!r} stands beside the rows, which the release was made without")
         return release.kept.join(number).map(
-            lambda rows: pl.DataFrame([*labels[rows["box"]], values.gather(rows["value"]), *rows.select(*keep)])
+            lambda rows: pl.DataFrame([*labels[rows["box"]], *values[rows["value"]], *rows.select(*keep)])
         )
     box, value, rows = _rounded_counts(release)
     keys, place = np.unique(number[box] * sensitive.positions + value, return_inverse=True)
     counts = np.bincount(place.reshape(-1), rows, len(keys)).astype(np.int64)
     label, value = np.divmod(keys[counts > 0], sensitive.positions)
-    return Parts.repeating(
-        counts[counts > 0], lambda some: pl.DataFrame([*labels[label[some]], values.gather(value[some])])
-    )
+    return Parts.repeating(counts[counts > 0], lambda some: pl.DataFrame([*labels[label[some]], *values[value[some]]]))
 
 
 def _rounded_counts(release: Content) -> Cells:
@@ -106,7 +104,7 @@ def _bucket_tables(release: Content, bucket: str, count: str) -> dict[str, pl.Da
     return {
         "quasi": Parts.repeating(rows[order], people),
         "sensitive": pl.DataFrame(
-            [pl.Series(bucket, bucket_of[group]), value_labels.gather(value), pl.Series(count, counts[group, value])]
+            [pl.Series(bucket, bucket_of[group]), *value_labels[value], pl.Series(count, counts[group, value])]
         ).sort(bucket, maintain_order=True),
     }
 
@@ -158,7 +156,7 @@ def _counts_table(release: Content, count: str, noise: str) -> pl.DataFrame:
     return pl.DataFrame(
         [
             *labels[number[box]],
-            spell_values(release.schema.sensitive).gather(value),
+            *spell_values(release.schema.sensitive)[value],
             pl.Series(count, np.round(release.counts[box, value], DECIMALS)),
             pl.Series(
                 noise, [None] * len(box) if deviation is None else [float(f"{x:.6g}") for x in deviation], pl.Float64

@@ -101,6 +101,26 @@ class Axis(ABC):
         """How many values there are, the missing one counted."""
         return self.size + self.nullable
 
+    @property
+    def parts(self) -> tuple["Axis", ...]:
+        """The columns that the axis stands for: itself, or several."""
+        return (self,)
+
+    def apart(self, positions: NDArray[np.integer]) -> list[NDArray[np.int32]]:
+        """The code of each position in every column, `MISSING` where there is no value."""
+        found = []
+        for axis in reversed(self.parts):
+            positions, place = np.divmod(positions, axis.positions)
+            found.append(np.where(place < axis.size, place, MISSING).astype(np.int32))
+        return found[::-1]
+
+    def together(self, codes: Sequence[NDArray[np.integer]]) -> NDArray[np.int32]:
+        """The position that codes of every column make up, a missing value coming last; the inverse of `apart`."""
+        found = np.zeros(len(codes[0]), dtype=np.int32)
+        for axis, column in zip(self.parts, codes, strict=True):
+            found = found * axis.positions + np.where(column < 0, axis.size, column).astype(np.int32)
+        return found
+
     @cached_property
     def secret(self) -> NDArray[np.bool_]:
         """Which positions are secrets, the missing one last: all but the harmless ones."""

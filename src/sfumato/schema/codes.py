@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,6 +52,14 @@ class Codes:
         """Everything that one of the generalized values covers."""
         spans = list(spans)
         return Codes(merge_runs((span.lo, span.hi) for span in spans), any(span.missing for span in spans))
+
+
+def positions_among(axis: Axis, allowed: Sequence[Codes]) -> NDArray[np.bool_]:
+    """Which positions of a sensitive axis are allowed in each of its columns."""
+    found = np.ones(1, dtype=np.bool_)
+    for part, codes in zip(axis.parts, allowed, strict=True):
+        found = np.logical_and.outer(found, codes.positions(part)).reshape(-1)
+    return found
 
 
 def merge_runs(intervals: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:

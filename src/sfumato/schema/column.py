@@ -12,8 +12,10 @@ from sfumato.schema.hierarchy import read_hierarchy
 from sfumato.schema.numeric import GRID_TOLERANCE, NumericAxis, spell_number
 from sfumato.schema.taxonomy import Node, as_label, flat_tree, leaves, parse_nested
 
-Role = Literal["identifier", "quasi", "sensitive", "keep", "ignore"]
+Role = Literal["identifier", "quasi", "sensitive", "other", "keep", "ignore"]
 MEASURED_ROLES = ("quasi", "sensitive")
+MODELLED_ROLES = (*MEASURED_ROLES, "other")
+"""Roles of columns whose values matter, so that they must be declared."""
 
 MAX_NUMBER = 1e300
 EXACT = 2**53
@@ -93,7 +95,7 @@ class _Declaration:
             tree = self.categories()
             off_schema = self.off_schema([leaf.label for leaf in leaves(tree)])
             axis = self.coarsened(CategoricalAxis(name=self.name, nullable=nullable, tree=tree), off_schema)
-        elif kind is None and role not in MEASURED_ROLES:
+        elif kind is None and role not in MODELLED_ROLES:
             self.refuse_keys_beside(set())
         else:
             raise SchemaError(f"{self.where}: kind is {quote(kind)}; expected numeric or categorical")

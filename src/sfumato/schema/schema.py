@@ -16,10 +16,13 @@ from sfumato.errors import SchemaError, quote
 from sfumato.files import read_text
 from sfumato.notebook import html_table
 from sfumato.schema.axis import Axis
-from sfumato.schema.column import MEASURED_ROLES, Column, parse_column, strings
+from sfumato.schema.column import MODELLED_ROLES, Column, parse_column, strings
 from sfumato.schema.impossible import Combination, find_possible, parse_combination
+from sfumato.schema.joint import JointAxis
 
 MAX_SENSITIVE_VALUES = 1_000
+MAX_COMBINED_VALUES = 20_000
+"""Combinations of the values of several sensitive columns."""
 MAX_ROWS_PER_PERSON = 1_000_000_000
 DEFAULT_MISSING = ("",)
 KEYS = ("name", "missing", "person", "rows_per_person", "impossible", "columns")
@@ -46,10 +49,8 @@ class Schema:
     def __post_init__(self) -> None:
         if not self.quasi:
             raise SchemaError('the schema has no column with role = "quasi"; there is nothing to generalize')
-        sensitive = [column.name for column in self.columns if column.role == "sensitive"]
-        if len(sensitive) != 1:
-            found = " and ".join(map(repr, sensitive)) or "none"
-            raise SchemaError(f'exactly one column must have role = "sensitive"; the schema has {found}')
+        if not self.secrets:
+            raise SchemaError('the schema has no column with role = "sensitive"; there is nothing to protect')
         identifiers = [column.name for column in self.columns if column.role == "identifier"]
         if self.person is not None and identifiers and self.person not in identifiers:
             raise SchemaError(f'person is {quote(self.person)}; expected a column with role = "identifier"')
@@ -68,12 +69,18 @@ class Schema:
                 f"rows_per_person is {self.rows_per_person}, but nothing says whose a row is; give one column role = "
                 '"identifier"'
             )
-        if self.sensitive.positions < 2:
-            raise SchemaError(f"the sensitive column {sensitive[0]!r} has one value; there is nothing to protect")
-        if self.sensitive.size > MAX_SENSITIVE_VALUES:
+        for axis in self.secrets:
+            if axis.positions < 2:
+                raise SchemaError(f"the sensitive column {axis.name!r} has one value; there is nothing to protect")
+            if axis.size > MAX_SENSITIVE_VALUES:
+                raise SchemaError(
+                    f"the sensitive column {axis.name!r} has {axis.size} values, more than {MAX_SENSITIVE_VALUES}; "
+                    "declare edges or a larger step"
+                )
+        if len(self.secrets) > 1 and self.sensitive.size > MAX_COMBINED_VALUES:
             raise SchemaError(
-                f"the sensitive column {sensitive[0]!r} has {self.sensitive.size} values, more than "
-                f"{MAX_SENSITIVE_VALUES}; declare edges or a larger step"
+                f"the sensitive columns {self.sensitive.name} have {self.sensitive.size:,} combinations of values, more"
+                f" than {MAX_COMBINED_VALUES:,}; declare edges, go up levels of a taxonomy (coarsen), or leave one out"
             )
         if self.impossible:
             find_possible(self.axes, self.combinations)
@@ -89,14 +96,39 @@ class Schema:
         return tuple(column.axis for column in self.columns if column.role == "quasi" and column.axis)
 
     @cached_property
+    def secrets(self) -> tuple[Axis, ...]:
+        """The axes of the sensitive columns, in schema order."""
+        return tuple(column.axis for column in self.columns if column.role == "sensitive" and column.axis)
+
+    @property
+    def secret_names(self) -> list[str]:
+        """The names of the sensitive columns."""
+        return [axis.name for axis in self.secrets]
+
+    @cached_property
     def sensitive(self) -> Axis:
-        """The axis of the sensitive attribute."""
-        return next(column.axis for column in self.columns if column.role == "sensitive" and column.axis)
+        """The axis that histograms are over: that of the sensitive column, or of the combinations of several."""
+        return JointAxis.of(self.secrets)
+
+    @cached_property
+    def others(self) -> tuple[Axis, ...]:
+        """The axes of columns that nobody knows and that are no secret, in schema order."""
+        return tuple(column.axis for column in self.columns if column.role == "other" and column.axis)
+
+    @property
+    def modelled(self) -> tuple[Axis, ...]:
+        """The axes of all columns whose values a model of the rows has to know, the other ones last."""
+        return (*self.axes, *self.others)
+
+    @property
+    def unread(self) -> tuple[str, ...]:
+        """Columns published as the file spells them."""
+        return tuple(column.name for column in self.columns if column.role == "keep")
 
     @property
     def keep(self) -> tuple[str, ...]:
-        """Columns published unchanged beside generalized rows."""
-        return tuple(column.name for column in self.columns if column.role == "keep")
+        """Columns published unchanged beside generalized rows, as the file or as the schema spells them."""
+        return tuple(column.name for column in self.columns if column.role in ("keep", "other"))
 
     @property
     def person_column(self) -> str | None:
@@ -106,8 +138,12 @@ class Schema:
 
     @property
     def axes(self) -> tuple[Axis, ...]:
-        """The quasi-identifiers and, last, the sensitive attribute."""
-        return (*self.quasi, self.sensitive)
+        """The quasi-identifiers and, last, the sensitive columns."""
+        return (*self.quasi, *self.secrets)
+
+    def focused(self, column: str) -> Self:
+        """The schema with this sensitive column alone."""
+        return self.with_columns(tuple(one for one in self.columns if one.role != "sensitive" or one.name == column))
 
     @cached_property
     def combinations(self) -> tuple[Combination, ...]:
@@ -136,14 +172,14 @@ class Schema:
 
     @property
     def from_data(self) -> dict[str, tuple[str, ...]]:
-        """Per measured column, what was read off the data."""
-        measured = [column for column in self.columns if column.role in MEASURED_ROLES]
-        return {column.name: column.from_data for column in measured if column.from_data}
+        """Per column whose values matter, what was read off the data."""
+        modelled = [column for column in self.columns if column.role in MODELLED_ROLES]
+        return {column.name: column.from_data for column in modelled if column.from_data}
 
     @property
     def refusing(self) -> tuple[str, ...]:
-        """The measured columns in which a value off the schema is refused."""
-        return tuple(axis.name for axis in self.axes if not axis.off_schema)
+        """The columns in which a value off the schema is refused."""
+        return tuple(axis.name for axis in self.modelled if not axis.off_schema)
 
     @property
     def outline(self) -> list[tuple[str, str, str]]:
@@ -160,18 +196,22 @@ class Schema:
     def _repr_html_(self) -> str:
         return html_table(f"Schema {self.name}", self.outline, ("column", "role", "values"))
 
-    def caveats(self) -> tuple[str, ...]:
-        """What a claim about a release of such a table takes for granted because of its schema."""
+    def caveats(self, *, noise: bool = False) -> tuple[str, ...]:
+        """What a claim about a release of such a table takes for granted because of its schema.
+
+        Where there is noise on whole rows, no column is published as it is.
+        """
         found = []
         if self.from_data:
             names = ", ".join(self.from_data)
             found.append(f"the declared bounds and values of {names} were read off the rows and tell about them")
-        if self.keep:
+        if self.keep and not noise:
             names = ", ".join(self.keep)
             found.append(f"nobody knows the {names} of a person; these columns are published as they are")
-        if self.sensitive.harmless:
-            labels = ", ".join(self.sensitive.harmless)
-            found.append(f"it harms nobody if it is known that their {self.sensitive.name} is {labels}")
+        for axis in self.secrets:
+            if axis.harmless:
+                labels = ", ".join(axis.harmless)
+                found.append(f"it harms nobody if it is known that their {axis.name} is {labels}")
         return tuple(found)
 
     def spec(self) -> dict[str, Any]:

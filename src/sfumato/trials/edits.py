@@ -16,7 +16,7 @@ from sfumato.schema import Axis, CategoricalAxis, NumericAxis, Schema
 from sfumato.schema.column import Column
 from sfumato.schema.numeric import spell_number
 from sfumato.schema.taxonomy import flat_tree
-from sfumato.trials.regroup import cell_codes, regroup
+from sfumato.trials.regroup import regroup
 
 Action = Literal["coarsen", "drop"]
 OTHER = "Other"
@@ -49,7 +49,7 @@ class Edit:
 
     def apply(self, table: Table) -> Table:
         """The table as its rows would be read with the edited schema."""
-        codes = cell_codes(table)
+        codes = table.cell_codes.copy()
         position = [axis.name for axis in table.schema.axes].index(self.column)
         if self.codes is None:
             codes = np.delete(codes, position, axis=1)

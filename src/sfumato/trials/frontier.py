@@ -74,7 +74,9 @@ class Frontier:
         ends: dict[str | None, dict[str, float]] = {trial.method.endpoint: trial.measures for trial in self.trials}
         unknown = dict.fromkeys(MEASURES, np.nan)
         original, suppressed = (ends.get(end, unknown) for end in get_args(Endpoint))
-        return References(overall=self.table.overall, original=original, suppressed=suppressed)
+        columns = (self.table.focused(column).overall for column in self.table.schema.secret_names)
+        easiest = max(columns, key=lambda counts: float(counts.max() / counts.sum()))
+        return References(overall=easiest, original=original, suppressed=suppressed)
 
     def to_polars(self) -> pl.DataFrame:
         """A row for each trial: what was tried, whether it is efficient, and the value of every measure."""
@@ -187,8 +189,12 @@ def _settings(
 ) -> list[Method]:
     """The given settings, and those that given kinds of methods declare for the table."""
     usual = epsilon_grid(table.n) if epsilons is None else epsilons
+    several = len(table.schema.secrets) > 1
     return [
-        setting for each in methods for setting in ([each] if isinstance(each, Method) else each.grid(table, usual))
+        setting
+        for each in methods
+        if isinstance(each, Method) or each.takes_several or not several
+        for setting in ([each] if isinstance(each, Method) else each.grid(table, usual))
     ]
 
 

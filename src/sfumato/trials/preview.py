@@ -55,16 +55,18 @@ def preview(table: Table, trial: Trial) -> Preview:
         label=trial.method.label,
         header=frame.columns,
         rows=rows,
-        columns=[*columns, _sensitive(table, release)],
+        columns=[
+            *columns,
+            *(_sensitive(table.focused(one), release.focused(one)) for one in table.schema.secret_names),
+        ],
     )
 
 
 def sample_rows(table: Table) -> Cells:
     """Some rows of the table itself, as its schema spells them."""
-    axes = (*table.schema.quasi, table.schema.sensitive)
-    cells = np.column_stack([positions_of(table)[table.cell_point], table.cell_value])
+    cells = table.cell_codes
     return [
-        [axis.labels[code] for axis, code in zip(axes, cells[place].tolist(), strict=True)]
+        [axis.labels[code] for axis, code in zip(table.schema.axes, cells[place].tolist(), strict=True)]
         for place in _spread(len(cells))
     ]
 

@@ -224,8 +224,7 @@ def drawn_rows(release: Release, like: Table) -> Table:
     shares = np.cumsum(np.where(totals > 0, counts / np.maximum(totals, 1e-300), 1 / counts.shape[1]), axis=1)
     chance = stream("sensitive values", 1).random(len(owner))
     value = (chance[:, None] > shares[release.group_of[owner]]).sum(axis=1)
-    value = np.where(value >= like.schema.sensitive.size, -1, value)
-    codes = np.column_stack([points, value]).astype(np.int64)
+    codes = np.column_stack([points, *like.schema.sensitive.apart(value)])
     return regroup(like.schema, codes, np.ones(len(codes), dtype=np.int64), like, people=False)
 
 

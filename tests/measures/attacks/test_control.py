@@ -10,7 +10,7 @@ from hypothesis import given
 
 from brute_force import small_table
 from sfumato.errors import ParameterError
-from sfumato.measures.attacks.control import Risk, compare, people_of, wilson
+from sfumato.measures.attacks.control import Risk, compare, wilson
 from sfumato.measures.attacks.inference import Inference
 from strategies import TableCase, tables
 
@@ -82,7 +82,7 @@ def test_everybody_is_drawn_once_if_there_are_enough_guesses(case: TableCase) ->
     size = case.case.sensitive.size
     people = Counter((*point, -1 if value == size else value) for point, value in case.people)
     assert Counter(map(tuple, drawn.tolist())) == people
-    assert set(map(tuple, people_of(case.table).tolist())) == set(people)
+    assert set(map(tuple, case.table.cell_codes.tolist())) == set(people)
 
 
 def test_guesses_have_a_seed_of_their_own() -> None:

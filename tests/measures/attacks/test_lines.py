@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from brute_force import ReleaseCase, apart, releases, small_table
 from sfumato.measures.attacks import kernels
-from sfumato.measures.attacks.control import people_of
 from sfumato.measures.attacks.lines import Lines
 from sfumato.methods import Original
 from strategies import TableCase, tables
@@ -34,7 +33,7 @@ def check_near(lines: Lines, people: np.ndarray, rows: int) -> None:
 
 @given(releases(), st.integers(1, 4))
 def test_the_nearest_lines_are_those_of_looking_at_all(case: ReleaseCase, rows: int) -> None:
-    check_near(Lines.of(case.release), people_of(case.case.table), rows)
+    check_near(Lines.of(case.release), case.case.table.cell_codes, rows)
 
 
 @given(releases(), st.data())
@@ -47,7 +46,7 @@ def test_they_are_on_any_columns(case: ReleaseCase, data: st.DataObject) -> None
         assert [every.boxes.span(line, axis) for axis in chosen] == [
             lines.boxes.span(part, place) for place in range(len(chosen))
         ]
-    check_near(lines, people_of(case.case.table)[:, chosen], 1)
+    check_near(lines, case.case.table.cell_codes[:, chosen], 1)
 
 
 @given(tables(most_rows=10))
@@ -55,14 +54,14 @@ def test_the_lines_of_the_original_are_its_cells(case: TableCase) -> None:
     lines = Lines.of(Original().publish(case.table))
     assert len(lines) == len(case.table.cell_weight)
     assert lines.weights.sum() == case.table.n
-    found = lines.near(people_of(case.table))
+    found = lines.near(case.table.cell_codes)
     assert not found.distance.any()
     assert len(found.line) == len(lines)
 
 
 def test_an_index_that_leaves_out_too_much_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     table = small_table()
-    lines, people = Lines.of(Original().publish(table)), people_of(table)[::5].copy()
+    lines, people = Lines.of(Original().publish(table)), table.cell_codes[::5].copy()
     people[:, 0] = 0
     check_near(lines, people, 1)
     index = kernels.Index

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 import sfumato.measures.attacks.linkability as linkability
 from brute_force import ReleaseCase, apart, releases, small_table
 from sfumato.errors import ParameterError
-from sfumato.measures.attacks.control import people_of
 from sfumato.measures.attacks.lines import Lines
 from sfumato.measures.attacks.linkability import Linkability
 from sfumato.measures.workloads.holdout import hold_out
@@ -32,7 +31,7 @@ def linked(lines: Lines, halves: tuple[list[int], list[int]], person: list[int])
 def test_links_are_those_of_looking_at_every_row(case: ReleaseCase, at_once: int) -> None:
     table, lines, attack = case.case.table, Lines.of(case.release), Linkability()
     halves = attack.halves([axis.name for axis in lines.axes])
-    people = np.repeat(people_of(table), table.cell_weight, axis=0)
+    people = np.repeat(table.cell_codes, table.cell_weight, axis=0)
     right = sum(linked(lines, halves, person) for person in people.tolist())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(linkability, "PEOPLE_AT_ONCE", at_once)

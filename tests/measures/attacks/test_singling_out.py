@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 import sfumato.measures.attacks.singling_out as singling_out
 from brute_force import ReleaseCase, releases, small_table
 from sfumato.data import Table
-from sfumato.measures.attacks.control import people_of
 from sfumato.measures.attacks.lines import Lines
 from sfumato.measures.attacks.singling_out import Predicates, SinglingOut, SinglingOutByOne
 from sfumato.measures.workloads.holdout import hold_out
@@ -48,7 +47,7 @@ def test_predicates_pick_one_row(case: ReleaseCase, attack: SinglingOut) -> None
 
 @given(releases())
 def test_people_are_counted_one_by_one(case: ReleaseCase) -> None:
-    table, people = case.case.table, Boxes.of_points(people_of(case.case.table))
+    table, people = case.case.table, Boxes.of_points(case.case.table.cell_codes)
     attack = SinglingOut(guesses=8)
     guesses = attack.predicates(Lines.of(case.release), stream("singling out", attack.seed))
     cells = list(enumerate(table.cell_weight.tolist()))

@@ -26,6 +26,7 @@ from sfumato.data.spark.cells import CODE, RAW, cells_of, encode_lines
 from sfumato.data.spark.people import Used, used_rows
 from sfumato.data.spark.rows import SparkRows, shown
 from sfumato.data.spark.session import held, named, refusing
+from sfumato.errors import SchemaError
 from sfumato.schema import Axis, Schema
 
 MOST_SORTED = 4
@@ -45,6 +46,11 @@ class SparkEngine:
     @classmethod
     def read(cls, source: Any, schema: Schema) -> Self:
         """The rows of a source, with the columns that a schema declares."""
+        if schema.others:
+            raise SchemaError(
+                f"column {schema.others[0].name!r}: columns with role other are not read on Spark; give it another "
+                "role, or read without Spark"
+            )
         return cls(schema=schema, source=SparkRows.of(source))
 
     @property
@@ -79,7 +85,7 @@ class SparkEngine:
         words = Keys([axis.size for axis in axes])
         class_of = words.pack(list(keys.T)).with_columns(box=class_of_key)
         packed = words.pack([self._codes[axis.name].to_numpy() for axis in axes])
-        lines = self._lines[0].with_columns(*packed, as_positions(self._codes[value.name], value))
+        lines = self._lines[0].with_columns(*packed, as_positions(self._codes, value))
         lines = lines.join(class_of, on=words.names, how="inner")
         rows = lines.group_by("box", "value").agg(pl.col("rows").sum()).sort("box", "value")
         part = (pl.col("rows").cum_sum() - pl.col("rows")) // pieces.ROWS_AT_ONCE

@@ -97,7 +97,7 @@ def _choosing(schema: Schema, where: str, only_first: bool) -> Callable[[pa.Tabl
         kept = pl.DataFrame([rows[f"keep {number}"].alias(name) for number, name in enumerate(schema.keep)])
         most = 1 if only_first else schema.rows_per_person
         first, used = (
-            keep_rows_of_people(codes, kept, rows["name"], limit, secret=schema.sensitive.name) for limit in (1, most)
+            keep_rows_of_people(codes, kept, rows["name"], limit, secrets=schema.secret_names) for limit in (1, most)
         )
         for axis in schema.axes:
             used |= find_unfit(codes[axis.name], axis)

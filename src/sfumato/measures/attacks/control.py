@@ -78,13 +78,7 @@ class ControlledAttack(ABC):
     def draw(self, table: Table, generator: np.random.Generator) -> Codes:
         """Different people to guess about, all of them if there are no more."""
         person = generator.permutation(table.n)[: self.guesses]
-        return people_of(table)[np.searchsorted(np.cumsum(table.cell_weight), person, side="right")]
-
-
-def people_of(table: Table) -> Codes:
-    """The people of each cell, as codes on all axes."""
-    values = np.where(table.cell_value == table.schema.sensitive.size, -1, table.cell_value)
-    return np.column_stack([table.points[table.cell_point], values]).astype(np.int32)
+        return table.cell_codes[np.searchsorted(np.cumsum(table.cell_weight), person, side="right")]
 
 
 def compare(right: float, guesses: float, control_right: float, control_guesses: float) -> Risk | None:

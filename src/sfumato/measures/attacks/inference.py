@@ -32,6 +32,16 @@ class Inference(ControlledAttack):
     )
 
     def run(self, training: Table, release: Release, control: Table) -> Risk | None:
+        """Of several sensitive columns, the risk of the one that is inferred best."""
+        columns = training.schema.secret_names
+        if len(columns) == 1:
+            return self._run(training, release, control)
+        each = (
+            self._run(training.focused(column), release.focused(column), control.focused(column)) for column in columns
+        )
+        return max((risk for risk in each if risk), key=lambda risk: risk.difference, default=None)
+
+    def _run(self, training: Table, release: Release, control: Table) -> Risk | None:
         lines = Lines.of(release)
         known, which = lines.on(range(len(lines.axes) - 1))
         if len(known) < 2:

@@ -55,8 +55,7 @@ class Lines:
     def of(cls, release: Release) -> Self:
         """Every sensitive value of every box that stands for anything."""
         box, value = np.nonzero(release.counts > 0)
-        missing = value == release.schema.sensitive.size
-        last = Boxes.of_points(np.where(missing, -1, value).astype(np.int32)[:, None])
+        last = Boxes.of_points(np.column_stack(release.schema.sensitive.apart(value)))
         quasi = release.boxes[box]
         boxes = Boxes(
             np.hstack([quasi.lo, last.lo]), np.hstack([quasi.hi, last.hi]), np.hstack([quasi.missing, last.missing])

@@ -33,7 +33,7 @@ class Membership(ControlledAttack):
         lines, generator = Lines.of(release), stream("membership", self.seed)
         twice = replace(self, guesses=2 * self.guesses)
         members, others = (_scores(lines, twice.draw(table, generator)) for table in (training, control))
-        apart, _ = lines.on(range(len(lines.axes) - 1))
+        apart, _ = lines.on(range(len(release.schema.quasi)))
         if len(apart) < 2 or min(len(members), len(others)) < 2:
             return None
         (known, guessed), (known_others, guessed_others) = _halves(members), _halves(others)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.stats import hypergeom
 
 from sfumato.data import Table
-from sfumato.measures.attacks.control import ControlledAttack, Risk, compare, people_of
+from sfumato.measures.attacks.control import ControlledAttack, Risk, compare
 from sfumato.measures.attacks.lines import Floats, Lines, keys_of
 from sfumato.measures.measurement import Measure
 from sfumato.parameters import parameter
@@ -163,7 +163,7 @@ def _singled_out(guesses: Predicates, table: Table, people: int) -> Floats:
 
     If that is all of them, it does or it does not.
     """
-    boxes, weights = Boxes.of_points(people_of(table)), table.cell_weight.astype(np.float64)
+    boxes, weights = Boxes.of_points(table.cell_codes), table.cell_weight.astype(np.float64)
     if people == table.n:
         return np.asarray(guesses.count(boxes, weights, ONE[1]) == 1, dtype=np.float64)
     counts = np.rint(guesses.count(boxes, weights)).astype(np.int64)

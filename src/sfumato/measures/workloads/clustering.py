@@ -145,6 +145,7 @@ def cluster_labels(table: Table, clusters: int = 2) -> Table:
         cell_weight=table.weights,
         cell_people=None,
         rows=None,
+        wider=None,
         derived="its sensitive values are clusters, which were found without noise",
     )
 

@@ -219,6 +219,9 @@ class HeldOut(Workload):
         for learner in self.learners:
             Learning(learner=learner, presentation=self.presentation)
 
+    def focused(self, column: str) -> Self:
+        return replace(self, test=self.test.focused(column))
+
     def run(self, table: Table, release: Release) -> dict[str, float]:
         values: dict[str, float] = {}
         for learner in self.learners:

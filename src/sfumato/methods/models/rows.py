@@ -4,16 +4,17 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.data import Table
+from sfumato.data.kept import KeptRows
 from sfumato.data.keys import pack
 from sfumato.mechanisms.budget import Budget
 from sfumato.methods.base import DPMethod
-from sfumato.methods.positions import boxes_of_positions, positions_of
+from sfumato.methods.positions import boxes_of_positions
 from sfumato.release.boxes import Boxes
 from sfumato.release.content import sampling_deviation
 from sfumato.release.histograms import histograms_of
@@ -28,7 +29,7 @@ MAX_ROWS = 10**7
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """The attributes of a table that can vary at all, the sensitive one last, by cell."""
+    """The attributes of a table that can vary at all, the sensitive ones last, by cell."""
 
     axes: Sequence[Axis]
     positions: Sequence[NDArray[np.integer]]
@@ -40,9 +41,17 @@ class Columns:
 
     @classmethod
     def of(cls, table: Table) -> Self:
-        columns = zip(table.schema.axes, [*positions_of(table)[table.cell_point].T, table.cell_value], strict=True)
-        axes, positions = zip(*((axis, column) for axis, column in columns if axis.positions > 1), strict=True)
-        return cls(axes, positions, table.cell_weight, _impossible(table.schema, axes), table.schema.axes)
+        """The columns of all rows, those with role other as well where the table knows them."""
+        wider = table.with_others
+        codes, weights = (table.cell_codes, table.cell_weight) if wider is None else (wider.keys, wider.rows)
+        declared = table.schema.axes if wider is None else table.schema.modelled
+        columns = (
+            (axis, np.where(column < 0, axis.size, column))
+            for axis, column in zip(declared, codes.T, strict=True)
+            if axis.positions > 1
+        )
+        axes, positions = zip(*columns, strict=True)
+        return cls(axes, positions, weights, _impossible(table.schema, axes), declared)
 
 
 def _impossible(schema: Schema, varying: Sequence[Axis]) -> list[dict[int, NDArray[np.bool_]]]:
@@ -80,14 +89,16 @@ class Sampled:
 class SampledRows(DPMethod):
     """A method that publishes rows sampled from a noisy model."""
 
+    models_others: ClassVar[bool] = True
+
     @abstractmethod
     def _sample(self, columns: Columns, budget: Budget) -> Sampled:
         """Rows with the attributes of `columns`."""
 
     def _release(self, table: Table, budget: Budget) -> Release:
         """The sampled rows by distinct point; counts vary as those of any sample."""
-        axes = table.schema.axes
         columns = Columns.of(table)
+        axes = tuple(columns.declared)
         sampled = self._sample(columns, budget)
         sizes = np.array([axis.size for axis in axes])
 
@@ -99,13 +110,23 @@ class SampledRows(DPMethod):
         found = without_impossible(
             codes(sampled.rows), table.schema, lambda rows: codes(sampled.again(len(rows))), budget.uniforms
         )
-        points = found[:, :-1].astype(np.int32)
-        _, first, group = np.unique(pack(list(points.T), sizes[:-1].tolist()), return_index=True, return_inverse=True)
-        value = np.where(found[:, -1] < 0, sizes[-1], found[:, -1])
-        histograms = histograms_of(group.reshape(-1), value, None, len(first), table.values)
+        quasi = len(table.schema.quasi)
+        points = found[:, :quasi].astype(np.int32)
+        packed = pack(list(points.T), sizes[:quasi].tolist())
+        _, first, group = np.unique(packed, return_index=True, return_inverse=True)
+        group = group.reshape(-1)
+        value = table.schema.sensitive.together(list(found[:, quasi : len(table.schema.axes)].T))
+        histograms = histograms_of(group, value, None, len(first), table.values)
         boxes = Boxes.of_points(points[first])
-        measured = tables_as_boxes(sampled.tables, columns.axes, axes) if sampled.tables else None
-        return self.make_release(table, boxes, histograms, deviation=sampling_deviation(histograms), measured=measured)
+        others = {axis: found[:, place] for place, axis in enumerate(axes) if place >= len(table.schema.axes)}
+        return self.make_release(
+            table,
+            boxes,
+            histograms,
+            deviation=sampling_deviation(histograms),
+            measured=tables_as_boxes(sampled.tables, columns.axes, axes) if sampled.tables else None,
+            kept=KeptRows.of_codes(group, value, others, len(first), self.name) if others else None,
+        )
 
 
 def tables_as_boxes(

@@ -77,7 +77,7 @@ class Synthesis(SampledRows):
 
     def refuse(self, table: Table) -> None:
         super().refuse(table)
-        Interest.of(self.predict, self.queries, table.schema.axes)
+        Interest.of(self.predict, self.queries, table.schema.modelled)
 
     def _sample(self, columns: Columns, budget: Budget) -> Sampled:
         together = len(columns.axes) > 1 and tables_tell(count_rows(columns, budget), len(columns.axes), budget)

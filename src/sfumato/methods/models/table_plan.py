@@ -4,6 +4,7 @@ So whoever has the schema and the parameters of a release knows the noise of eve
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -45,15 +46,15 @@ class TablePlan:
 
     @classmethod
     def of(cls, axes: tuple[Axis, ...], ways: int, total: Loss, best: Best = "largest") -> Self:
-        """The plan for the axes of a schema, the sensitive one last; those with one position tell nothing."""
+        """The plan for the axes of a schema; those with one position tell nothing."""
         varying = tuple(axis for axis in axes if axis.positions > 1)
         ways = min(ways, len(varying))
         return cls(varying, public_steps(varying, ways), ways, total, best)
 
-    @property
-    def sensitive(self) -> Axes:
-        """The table of the sensitive column by itself."""
-        return (len(self.axes) - 1,)
+    def places_of(self, columns: Sequence[Axis]) -> list[Axes]:
+        """The table of some columns together, or where it is too large, those of each by itself."""
+        places = tuple(self.axes.index(axis) for axis in columns)
+        return [places] if len(places) <= self.ways else [(place,) for place in places]
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:

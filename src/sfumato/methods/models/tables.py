@@ -7,7 +7,7 @@ so that all tables agree with one another, and the variance of every sum of cell
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -28,7 +28,7 @@ from sfumato.privacy.loss import Pure
 from sfumato.release import Boxes, Release
 from sfumato.release.assembled import Assembled
 from sfumato.release.tables import DECIMALS
-from sfumato.schema import Axis, Schema
+from sfumato.schema import Schema
 
 Interactions = dict[Axes, NDArray[np.float64]]
 
@@ -49,6 +49,7 @@ class Tables(DPMethod):
     title: ClassVar[str] = "Tables"
     by_default: ClassVar[bool] = False
     instead_of_rows: ClassVar[bool] = True
+    models_others: ClassVar[bool] = True
     ways: int = parameter(
         default=2, help="columns in the largest tables, 1 to 3; 2 by default", minimum=1, maximum=3, label=" {} ways"
     )
@@ -71,7 +72,7 @@ class Tables(DPMethod):
 
     def plan(self, schema: Schema) -> TablePlan:
         """What is measured of tables with a schema, and how well it is known then."""
-        return TablePlan.of(schema.axes, self.ways, self.total.per_row(schema.rows_per_person), self.best)
+        return TablePlan.of(schema.modelled, self.ways, self.total.per_row(schema.rows_per_person), self.best)
 
     def _release(self, table: Table, budget: Budget) -> Release:
         plan, columns = self.plan(table.schema), Columns.of(table)
@@ -87,13 +88,14 @@ class Tables(DPMethod):
             )
             for axes in plan.tables
         ]
+        secrets = plan.places_of(table.schema.secrets)
         return self.make_release(
             table,
             Boxes.whole(table.schema.quasi),
-            overall_histogram(plan, counts, table.schema.sensitive)[None, :],
+            overall_histogram(plan, counts, secrets)[None, :],
             layout="counts",
-            deviation=np.array([math.sqrt(plan.cell_variance(plan.sensitive))]),
-            measured=tables_as_boxes(noisy, plan.axes, table.schema.axes, Assembled),
+            deviation=np.array([math.sqrt(max(plan.cell_variance(axes) for axes in secrets))]),
+            measured=tables_as_boxes(noisy, plan.axes, table.schema.modelled, Assembled),
         )
 
 
@@ -129,9 +131,19 @@ def measure_tables(plan: TablePlan, counts: dict[Axes, NDArray[np.int64]], budge
     return found
 
 
-def overall_histogram(plan: TablePlan, counts: dict[Axes, NDArray[np.float64]], axis: Axis) -> NDArray[np.float64]:
-    """The counts of each sensitive value, not negative and at least one in all; those of a step spread evenly in it."""
-    rows = np.array([max(float(counts[()]), 1.0)])
-    steps = histograms_with_totals(counts[plan.sensitive][None, :], rows)[0]
-    widths = np.diff(np.append(plan.starts[-1], axis.positions))
-    return np.asarray(np.repeat(steps / widths, widths))
+def overall_histogram(
+    plan: TablePlan, counts: dict[Axes, NDArray[np.float64]], secrets: Sequence[Axes]
+) -> NDArray[np.float64]:
+    """The counts of each sensitive value, not negative and at least one in all; those of a step spread evenly in it.
+
+    Several sensitive columns are told by the table of them all, or where none is that large, taken for independent.
+    """
+    rows = max(float(counts[()]), 1.0)
+    found = np.array([rows])
+    for axes in secrets:
+        steps = histograms_with_totals(counts[axes].reshape(1, -1), np.array([rows])).reshape(counts[axes].shape)
+        for place, axis in enumerate(axes):
+            widths = np.diff(np.append(plan.starts[axis], plan.axes[axis].positions))
+            steps = np.repeat(steps / np.expand_dims(widths, [*range(1, steps.ndim - place)]), widths, axis=place)
+        found = np.multiply.outer(found, steps.reshape(-1) / rows).reshape(-1)
+    return found

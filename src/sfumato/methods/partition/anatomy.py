@@ -40,6 +40,7 @@ class Anatomy(Method):
 
     name: ClassVar[str] = "anatomy"
     title: ClassVar[str] = "Anatomy"
+    takes_several: ClassVar[bool] = False
     randomized: ClassVar[bool] = True
     l: int = parameter(help="how many different sensitive values a bucket has", minimum=2, example=3)
 

@@ -95,12 +95,18 @@ def _typical_size(sizes: NDArray[np.int64]) -> int:
     return int(sizes[np.searchsorted(2 * np.cumsum(sizes), sizes.sum())] * SMALLEST)
 
 
+def _commonest(table: Table) -> str:
+    """The commonest value of any sensitive column, and its share."""
+    each = [table.focused(column) for column in table.schema.secret_names]
+    one = max(each, key=lambda column: int(column.overall.max()))
+    label = one.schema.sensitive.labels[int(one.overall.argmax())]
+    return f"{label!r} has {one.overall.max() / one.n:.1%}"
+
+
 def _check_root(table: Table, requirements: Sequence[Requirement], population: Population) -> None:
     for requirement in requirements:
         if not requirement.holds(table.overall[None, :], population)[0]:
-            commonest = int(table.overall.argmax())
-            label = table.schema.sensitive.labels[commonest]
-            why = f" (the commonest sensitive value {label!r} has {table.overall[commonest] / table.n:.1%} of them)"
+            why = f" (the commonest sensitive value {_commonest(table)} of them)"
             raise UnsatisfiableError(
                 f"no release of this table can satisfy {requirement}: its {table.n} rows taken together already "
                 f"fail it{'' if isinstance(requirement, KAnonymity) else why}"

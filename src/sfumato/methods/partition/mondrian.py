@@ -182,7 +182,7 @@ class Mondrian(Method):
         for recoding in get_args(Recoding)[: 1 if table.schema.keep else None]:
             every = 1 if recoding == "generalize" else 2
             sizes = [k for k in K_GRID if 2 * k <= table.n]
-            diverse = [l for l in L_GRID if l * table.overall.max() <= table.n]
+            diverse = [l for l in L_GRID if l * table.commonest <= table.n]
             if recoding == "generalize":  # Buckets of any size can hold one value only.
                 yield from (cls(k=k) for k in sizes)
             yield from (cls(k=FLOOR, l=l, recoding=recoding) for l in diverse[::every])

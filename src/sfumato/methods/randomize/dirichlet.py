@@ -39,6 +39,7 @@ class Dirichlet(PrivateMethod):
 
     name: ClassVar[str] = "dirichlet"
     title: ClassVar[str] = "Dirichlet"
+    takes_several: ClassVar[bool] = False
     epsilon: float = parameter(
         help="what the release may cost", minimum=LEAST_EPSILON, maximum=MAX_EPSILON, example=1, label=" ε={:g}"
     )

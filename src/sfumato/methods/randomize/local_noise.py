@@ -45,6 +45,7 @@ class LocalNoise(PrivateMethod):
 
     name: ClassVar[str] = "local"
     title: ClassVar[str] = "Local"
+    takes_several: ClassVar[bool] = False
     mechanism: str = parameter(
         default="randomized-response",
         choices=MECHANISMS,

@@ -126,6 +126,10 @@ class Claim(ABC):
         """Whether a release in this layout can keep the claim."""
         return True
 
+    def focused(self, column: str) -> Self:
+        """What is promised about one of several sensitive columns."""
+        return self
+
     def checks(self, counts: Counts, population: Population) -> list[Check]:
         """Every requirement, recomputed from the published classes; none where nothing can be verified."""
         return []

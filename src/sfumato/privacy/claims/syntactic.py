@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Self
 
 from sfumato.errors import ReleaseError
 from sfumato.privacy.claims.base import Check, Claim, Recoding, parse_assumptions
-from sfumato.privacy.requirements import Population, Requirement, parse_requirement
+from sfumato.privacy.requirements import OfColumn, Population, Requirement, parse_requirement
 from sfumato.privacy.requirements.base import Counts
 
 CELLS_AT_ONCE = 2**22
@@ -62,6 +62,17 @@ class Syntactic(Claim):
 
     def fits(self, layout: str) -> bool:
         return self.buckets == (layout == "buckets")
+
+    def focused(self, column: str) -> Self:
+        of_column = [
+            one.named(column)
+            if isinstance(one, OfColumn)
+            else OfColumn(requirement=one, column=column)
+            if one.bounds_values
+            else one
+            for one in self.requirements
+        ]
+        return replace(self, requirements=tuple(one for one in of_column if one is not None))
 
     @property
     def titles(self) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from sfumato.privacy.requirements.l_diversity import DistinctLDiversity as Disti
 from sfumato.privacy.requirements.l_diversity import EntropyLDiversity as EntropyLDiversity
 from sfumato.privacy.requirements.l_diversity import LDiversity as LDiversity
 from sfumato.privacy.requirements.l_diversity import RecursiveLDiversity as RecursiveLDiversity
+from sfumato.privacy.requirements.of_column import OfColumn as OfColumn
 from sfumato.privacy.requirements.t_closeness import TCloseness as TCloseness
 
 REQUIREMENTS: dict[str, type[Requirement]] = {
@@ -27,6 +28,7 @@ REQUIREMENTS: dict[str, type[Requirement]] = {
         TCloseness,
         DeltaDisclosure,
         BetaLikeness,
+        OfColumn,
     )
 }
 
@@ -37,6 +39,8 @@ def parse_requirement(spec: dict[str, Any]) -> Requirement:
         raise ReleaseError(f"{spec!r} is not a requirement with its parameters")
     parameters = dict(spec)
     kind = REQUIREMENTS.get(parameters.pop("requirement", ""))
+    if kind is OfColumn and "of" in parameters:
+        parameters["requirement"] = parse_requirement(parameters.pop("of"))
     if kind is None:
         raise ReleaseError(f"{spec!r} is not a known requirement; expected one of {', '.join(REQUIREMENTS)}")
     try:

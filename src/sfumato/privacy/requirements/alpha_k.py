@@ -30,13 +30,13 @@ class AlphaK(Requirement):
     def smallest_class(self) -> int:
         return self.k
 
-    def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
+    def _holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
         total = counts.sum(-1)
         return np.asarray(
             (total >= self.k - ROUNDING) & (population.commonest_secret(counts) <= self.alpha * total * (1 + ROUNDING))
         )
 
-    def strain(self, counts: Counts, population: Population) -> NDArray[np.float64]:
+    def _strain(self, counts: Counts, population: Population) -> NDArray[np.float64]:
         return np.asarray(population.commonest_secret(counts) / (self.alpha * counts.sum(-1)))
 
     def sentence(self) -> str:

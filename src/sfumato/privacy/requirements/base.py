@@ -2,6 +2,8 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
+from functools import cached_property
+from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,6 +25,25 @@ class Population:
 
     counts: Counts
     axis: Axis
+
+    @cached_property
+    def columns(self) -> "tuple[Population, ...]":
+        """The same people by each of several sensitive columns alone; of a single one themselves."""
+        if len(self.axis.parts) == 1:
+            return (self,)
+        return tuple(Population(self.alone(self.counts, place), axis) for place, axis in enumerate(self.axis.parts))
+
+    def alone(self, counts: Counts, place: int) -> Counts:
+        """Histograms over all sensitive columns as those of one of them: (…, combinations) to (…, values)."""
+        if len(self.axis.parts) == 1:
+            return counts
+        return np.asarray(self.beside(counts, place).sum(axis=-2))
+
+    def beside(self, counts: Counts, place: int) -> Counts:
+        """The histograms of one column for each combination of the others: (…, combinations) to (…, others, values)."""
+        sizes = [axis.positions for axis in self.axis.parts]
+        apart = np.moveaxis(counts.reshape(*counts.shape[:-1], *sizes), counts.ndim - 1 + place, -1)
+        return apart.reshape(*counts.shape[:-1], prod(sizes) // sizes[place], sizes[place])
 
     @property
     def shares(self) -> NDArray[np.float64]:
@@ -55,15 +76,30 @@ class Requirement(ABC):
     def __post_init__(self) -> None:
         check_parameters(self)
 
-    @abstractmethod
     def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
-        """Whether each class satisfies the requirement: (classes, values) to (classes,)."""
+        """Whether each class satisfies the requirement: (classes, values) to (classes,); of several sensitive columns,
+        all of them have to."""
+        one_by_one = (
+            self._holds(population.alone(counts, place), column) for place, column in enumerate(population.columns)
+        )
+        return np.asarray(np.logical_and.reduce(list(one_by_one)))
 
     def strain(self, counts: Counts, population: Population) -> NDArray[np.float64]:
         """How much of what is allowed the values of each class use up, at most 1 where it holds; 0 if they may be any.
 
-        Sizes of classes do not count.
+        Sizes of classes do not count. Of several sensitive columns it is the most.
         """
+        one_by_one = (
+            self._strain(population.alone(counts, place), column) for place, column in enumerate(population.columns)
+        )
+        return np.asarray(np.maximum.reduce(list(one_by_one)))
+
+    @abstractmethod
+    def _holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
+        """The same for a single sensitive column."""
+
+    def _strain(self, counts: Counts, population: Population) -> NDArray[np.float64]:
+        """The same for a single sensitive column."""
         return np.zeros(counts.shape[:-1])
 
     @abstractmethod

@@ -21,12 +21,12 @@ class BetaLikeness(Requirement):
     beta: float = parameter(help="how much more frequent a value may be than among all published", above=0, example=2)
     enhanced: bool = parameter(default=False, help="bound the gain of frequent values more tightly")
 
-    def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
+    def _holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
         occurring = population.counts > 0
         limit = self._largest_shares(population.shares[occurring])
         return np.asarray((population.exposed(counts)[..., occurring] <= limit + ROUNDING).all(-1))
 
-    def strain(self, counts: Counts, population: Population) -> NDArray[np.float64]:
+    def _strain(self, counts: Counts, population: Population) -> NDArray[np.float64]:
         occurring = population.counts > 0
         limit = self._largest_shares(population.shares[occurring])
         return np.asarray((population.exposed(counts)[..., occurring] / limit).max(-1))

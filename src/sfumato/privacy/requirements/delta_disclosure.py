@@ -21,10 +21,10 @@ class DeltaDisclosure(Requirement):
     name: ClassVar[str] = "delta-disclosure"
     delta: float = parameter(help="the largest log ratio of a share to that among all published", minimum=0, example=1)
 
-    def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
+    def _holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
         return np.asarray(_largest_ratio(counts, population) <= self.delta + ROUNDING)
 
-    def strain(self, counts: Counts, population: Population) -> NDArray[np.float64]:
+    def _strain(self, counts: Counts, population: Population) -> NDArray[np.float64]:
         return _largest_ratio(counts, population) / max(self.delta, ROUNDING)
 
     def sentence(self) -> str:

@@ -29,7 +29,7 @@ class KAnonymity(Requirement):
     def smallest_class(self) -> int:
         return self.k
 
-    def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
+    def _holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
         return np.asarray(counts.sum(-1) >= self.k - ROUNDING)
 
     def sentence(self) -> str:

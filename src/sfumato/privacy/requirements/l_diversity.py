@@ -33,10 +33,10 @@ class LDiversity(Requirement):
     def smallest_class(self) -> int:
         return math.ceil(self.l - ROUNDING)
 
-    def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
+    def _holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
         return np.asarray(population.commonest_secret(counts) <= counts.sum(-1) / self.l * (1 + ROUNDING))
 
-    def strain(self, counts: Counts, population: Population) -> NDArray[np.float64]:
+    def _strain(self, counts: Counts, population: Population) -> NDArray[np.float64]:
         return np.asarray(population.commonest_secret(counts) / counts.sum(-1) * self.l)
 
     def sentence(self) -> str:
@@ -53,10 +53,10 @@ class DistinctLDiversity(LDiversity):
     name: ClassVar[str] = "distinct l-diversity"
     form: ClassVar[str] = "distinct"
 
-    def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
+    def _holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
         return np.asarray(np.count_nonzero(population.exposed(counts), axis=-1) >= self.l)
 
-    def strain(self, counts: Counts, population: Population) -> NDArray[np.float64]:
+    def _strain(self, counts: Counts, population: Population) -> NDArray[np.float64]:
         return np.asarray(self.l / np.count_nonzero(population.exposed(counts), axis=-1))
 
     def sentence(self) -> str:
@@ -77,10 +77,10 @@ class EntropyLDiversity(LDiversity):
     name: ClassVar[str] = "entropy l-diversity"
     form: ClassVar[str] = "entropy"
 
-    def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
+    def _holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
         return np.asarray(_entropy(population.exposed(counts)) >= math.log(self.l) - ROUNDING)
 
-    def strain(self, counts: Counts, population: Population) -> NDArray[np.float64]:
+    def _strain(self, counts: Counts, population: Population) -> NDArray[np.float64]:
         return np.asarray(math.log(self.l) / np.maximum(_entropy(population.exposed(counts)), ROUNDING))
 
     def sentence(self) -> str:
@@ -105,11 +105,11 @@ class RecursiveLDiversity(LDiversity):
     def bounds_values(self) -> bool:
         return self.l > 1 or self.c <= 1
 
-    def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
+    def _holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
         commonest, rest = self._compared(counts, population)
         return np.asarray(commonest < rest * (1 - ROUNDING))
 
-    def strain(self, counts: Counts, population: Population) -> NDArray[np.float64]:
+    def _strain(self, counts: Counts, population: Population) -> NDArray[np.float64]:
         commonest, rest = self._compared(counts, population)
         return np.asarray(commonest / np.maximum(rest, ROUNDING))
 

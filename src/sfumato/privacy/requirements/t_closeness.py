@@ -34,10 +34,10 @@ class TCloseness(Requirement):
     def bounds_values(self) -> bool:
         return self.t < (math.log(2) if self.distance == "jensen-shannon" else 1)
 
-    def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
+    def _holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
         return self._apart(counts, population) <= self.t + ROUNDING
 
-    def strain(self, counts: Counts, population: Population) -> NDArray[np.float64]:
+    def _strain(self, counts: Counts, population: Population) -> NDArray[np.float64]:
         return self._apart(counts, population) / max(self.t, ROUNDING)
 
     def _apart(self, counts: Counts, population: Population) -> NDArray[np.float64]:

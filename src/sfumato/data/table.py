@@ -54,6 +54,8 @@ class Table:
     """What showed measures of these rows; what is made of the table shares it."""
     unowned: int = 0
     """How many rows were left out because nothing says whose they are, for the publisher's eyes."""
+    placed: Mapping[str, int] = field(default_factory=dict)
+    """How many values of each column were off the schema and replaced as it says, for the publisher's eyes."""
     files: tuple[Path, ...] = ()
     """Where the rows were read, if those were files."""
     _memory: dict[Hashable, Any] = field(default_factory=dict, init=False)
@@ -198,6 +200,7 @@ class Table:
             cell_people=None if counted.first is None else counted.first[order],
             repeated=counted.repeated,
             unowned=counted.unowned,
+            placed=counted.placed,
         )
 
 

@@ -74,7 +74,7 @@ def test_a_format_of_ones_own_serves_tables_and_releases(tmp_path: Path, own_for
     for recoding in ("generalize", "bucketize"):
         release = Mondrian(k=5, recoding=recoding).publish(table)
         folder = release.save(tmp_path / recoding, suffix=own_format)
-        assert {path.suffix for path in folder.iterdir()} == {".json", own_format}
+        assert {path.suffix for path in folder.iterdir()} == {".json", ".md", own_format}
         loaded = Release.load(folder)
         assert loaded.query("age >= 40") == pytest.approx(release.query("age >= 40"))
         assert loaded.claim == release.claim

@@ -1,6 +1,8 @@
 """JSON lines: an object on each line, whose names are those of the columns; every value is read by itself, as text."""
 
+import codecs
 import json
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,8 @@ from sfumato.errors import DataError, quote
 ROWS = 2**18
 """Rows that are held as Python's values at a time."""
 MAX_SHARE = 0.99
+NO_TEXT = re.compile("[\udc80-\udcff]")
+"""How Python holds bytes that are no text."""
 Row = dict[str, str | None]
 
 
@@ -53,8 +57,7 @@ def _rows(file: Any, path: Path, reading: str) -> Iterator[Row]:
             continue
         where = f"{path}, line {number}"
         try:
-            encoding = "utf-8-sig" if number == 1 else "utf-8"
-            text = line.decode(encoding, errors="strict" if reading == "strict" else NOT_TEXT)
+            text = _decoded(line.removeprefix(codecs.BOM_UTF8) if number == 1 else line, reading)
             found = json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
             if not isinstance(found, dict):
                 raise ValueError(f"found {quote(found)}")
@@ -65,6 +68,16 @@ def _rows(file: Any, path: Path, reading: str) -> Iterator[Row]:
             if reading != "lenient":
                 raise DataError(f"{where}: not an object in JSON ({str(error).splitlines()[0]})") from error
             yield {}
+
+
+def _decoded(line: bytes, reading: str) -> str:
+    """A line as text; bytes that are none are spelled out, with a backslash as JSON has it."""
+    try:
+        return line.decode()
+    except UnicodeDecodeError:
+        if reading == "strict":
+            raise
+    return NO_TEXT.sub(lambda byte: f"\\\\x{ord(byte[0]) - 0xDC00:02x}", line.decode(errors="surrogateescape"))
 
 
 def _row(found: dict[str, Any], where: str, *, lenient: bool) -> Row:

@@ -80,11 +80,12 @@ def refuse_misfits(pieces: Iterable[tuple[Piece, Used]], schema: Schema, where: 
     more = [f"the text is not UTF-8{advice}"] if advice and odd else []
     remedies = list(filter(None, (column.remedy() for column in found)))
     remedy = [f"correct the file, or say in the schema what stands for such a value: {', '.join(remedies)}"]
-    rest = [*more, *(remedy if remedies else [])]
+    rest = more or (remedy if remedies else [])
     if len(sentences) == 1:
         raise DataError("; ".join([*sentences, *rest]))
     total = sum(column.rows for column in found)
-    raise DataError(f"{where}: {total:,} values do not fit the schema", details=(*sentences, *rest))
+    named = tuple(sentence.removeprefix(f"{where}, ") for sentence in sentences)
+    raise DataError(f"{where}: {total:,} values do not fit the schema", details=(*named, *rest))
 
 
 def _look(piece: Piece, used: Used, axis: Axis, missing: tuple[str, ...], found: _Misfits) -> None:
@@ -96,6 +97,7 @@ def _look(piece: Piece, used: Used, axis: Axis, missing: tuple[str, ...], found:
     places = pl.int_range(len(raw), dtype=pl.Int64, eager=True).alias("place")
     listed = pl.DataFrame([raw, codes, places]).filter(wrong)
     alike = listed.group_by("raw", "code", maintain_order=True).agg(pl.col("place").first(), pl.len().alias("rows"))
-    for _, code, place, rows in alike.iter_rows():
+    # A date that no calendar has cannot be handed to Python, so values are looked up by their place.
+    for code, place, rows in alike.select("code", "place", "rows").iter_rows():
         shown = "" if code == MISSING else quote_cell(raw, place)
         found.add(shown, piece.row(place), rows, code)

@@ -38,8 +38,9 @@ CLOSED = (
 )
 """Where no cell can stop a release, what keeps a cell from reaching into the lines after it."""
 UTF_8 = (
-    "in a Parquet file or an Arrow table, columns of text hold UTF-8, as programs that write these see to; one in "
-    "which a cell does not is refused, which tells about somebody"
+    "in a Parquet file or an Arrow table, columns of text hold UTF-8, and a workbook, a statistics program's file or a "
+    "database can be read as a whole, as programs that write these see to; one in which a cell stops that is refused, "
+    "which tells about somebody"
 )
 
 

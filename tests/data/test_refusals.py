@@ -43,7 +43,7 @@ def refusal(source: Any, schema: Schema = SCHEMA) -> str:
     with pytest.raises(DataError) as caught:
         read(source, schema)
     message = str(caught.value)
-    assert "\n" not in message
+    assert message.splitlines() == [caught.value.sentence, *(f"  {line}" for line in caught.value.details)]
     return message
 
 

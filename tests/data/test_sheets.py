@@ -128,11 +128,11 @@ def test_files_that_are_no_workbooks(tmp_path: Path) -> None:
         whole[: len(whole) // 2],
         b"",
         b"age,ill\n1,no\n",
-        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600),
+        OLD_OFFICE + bytes(600),
     ):
         path.write_bytes(content)
         assert "cannot be read as a workbook" in refusal(path)
-    path.write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600) + "EncryptedPackage".encode("utf-16-le"))
+    path.write_bytes(OLD_OFFICE + bytes(600) + "EncryptedPackage".encode("utf-16-le"))
     assert refusal(path).endswith("the workbook is encrypted; save it without a password")
 
 

@@ -81,13 +81,14 @@ def _from_server(address: str, query: str, columns: Sequence[str] | None, where:
     try:
         with engine.connect().execution_options(stream_results=True) as base:
             inner = sql.text(f"({query}) as people")
-            known = list(base.execute(sql.select(sql.text("*")).select_from(inner).limit(0)).keys())
+            with closing(base.execute(sql.select(sql.text("*")).select_from(inner).limit(0))) as none:
+                known = list(none.keys())
             wanted = _wanted(known, columns, where)
             listed: list[Any] = [sql.cast(sql.column(name), sql.Text) for name in wanted] or [sql.literal(1)]
-            result = base.execute(sql.select(*listed).select_from(inner))
-            yield wanted
-            while True:
-                yield result.fetchmany(ROWS)
+            with closing(base.execute(sql.select(*listed).select_from(inner))) as result:
+                yield wanted
+                while True:
+                    yield result.fetchmany(ROWS)
     finally:
         engine.dispose()
 

@@ -1,7 +1,8 @@
 """Workbooks: the cells of one sheet as text, each read by itself.
 
 The first row that is not empty has the names of the columns. A date is a number that looks like one, so that midnight
-is spelled as the day alone; rows in which every cell is empty are nobody's, as empty lines are.
+is spelled as the day alone; rows in which every cell is empty are nobody's, as empty lines are, and cells below no name
+belong to nothing.
 """
 
 from pathlib import Path
@@ -71,10 +72,7 @@ def _listed(names: list[str]) -> str:
 def _below_header(cells: pl.DataFrame, where: str) -> pl.DataFrame:
     header = ["" if name is None else name.strip() for name in cells.row(0)]
     below = cells.slice(1)
-    used = [place for place, name in enumerate(header) if name or below.to_series(place).drop_nulls().len()]
-    for place in used:
-        if not header[place]:
-            raise DataError(f"{where}: column {place + 1} has no name")
+    used = [place for place, name in enumerate(header) if name]
     names = [header[place] for place in used]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)

@@ -163,21 +163,9 @@ def find_format(path: Path) -> tuple[str, Format] | None:
     return next(((end, FORMATS[end]) for end in sorted(FORMATS, key=len, reverse=True) if name.endswith(end)), None)
 
 
-def read_table(
-    path: Path,
-    columns: Sequence[str] | None = None,
-    *,
-    guess: bool = True,
-    empty: bool = False,
-    reading: Reading = "strict",
-    opening: Opening = USUAL,
-) -> pl.DataFrame:
-    """The rows of a file with the wanted columns (all if `None`); without `guess`, a file that this program wrote.
-
-    A file without rows is refused unless it may be `empty`; `reading` says what else is refused.
-    """
-    found = read_pieces(path, columns, guess=guess, empty=empty, reading=reading, opening=opening)
-    return pl.concat([piece.frame for piece in found], rechunk=True)
+def read_table(path: Path, columns: Sequence[str] | None = None, **how: Any) -> pl.DataFrame:
+    """The rows of a file with the wanted columns (all if `None`), read as `read_pieces` is told."""
+    return pl.concat([piece.frame for piece in read_pieces(path, columns, **how)], rechunk=True)
 
 
 def read_pieces(
@@ -189,7 +177,11 @@ def read_pieces(
     reading: Reading = "strict",
     opening: Opening = USUAL,
 ) -> Iterator[Piece]:
-    """The same piece by piece, at least one."""
+    """The rows of a file with the wanted columns (all if `None`), piece by piece, at least one.
+
+    Without `guess`, it is a file that this program wrote. One without rows is refused unless it may be `empty`; `reading`
+    says what else is refused.
+    """
     try:
         str(path).encode()
     except UnicodeEncodeError as error:

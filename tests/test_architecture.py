@@ -34,10 +34,18 @@ SEAMS = {
     "fastapi": {"collect"},
     "uvicorn": {"collect"},
     "h11": {"collect"},
-    "sqlalchemy": {"collect"},
+    "sqlalchemy": {"collect", "data"},
     "psycopg": {"collect"},
 }
-ONE_PLACE = {"numba": "compiled.py", "pyspark": "data/spark", "py4j": "data/spark", "pyarrow": "data/spark"}
+ONE_PLACE = {
+    "numba": "compiled.py",
+    "pyspark": "data/spark",
+    "py4j": "data/spark",
+    "pyarrow": "data/spark",
+    "fastexcel": "data/sheets.py",
+    "pyreadstat": "data/labelled.py",
+    "duckdb": "data/databases.py",
+}
 """Libraries of which one file knows, or one folder."""
 MAX_FILE_LINES = 400
 MAX_REPEATED_LINES = 7

@@ -19,7 +19,11 @@ def shorten(text: str, most: int = MAX_SHOWN) -> str:
 
 
 class SfumatoError(Exception):
-    """Something the user can put right."""
+    """Something the user can put right; `details` are lines below the sentence, where there are several such things."""
+
+    def __init__(self, sentence: str = "", *, details: tuple[str, ...] = ()) -> None:
+        super().__init__("\n  ".join([sentence, *details]))
+        self.sentence, self.details = sentence, details
 
 
 class SchemaError(SfumatoError):

@@ -10,9 +10,17 @@ import contextlib
 import csv
 import io
 import json
+import sqlite3
+import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any
 
+import pandas as pd
+import pyreadstat
+import xlsxwriter
 from hypothesis import strategies as st
 
 from sfumato.cli import main
@@ -108,7 +116,7 @@ def run(*arguments: str) -> Outcome:
 
 
 def check(outcome: Outcome) -> bool:
-    """Whether the command succeeded; if it did not, it must have refused in one line."""
+    """Whether the command succeeded; if it did not, it must have refused in one line, or in a list below it."""
     assert outcome.code in (0, 2), outcome
     if outcome.code == 0:
         assert outcome.err == "", outcome
@@ -116,7 +124,7 @@ def check(outcome: Outcome) -> bool:
     assert outcome.out == "", outcome
     assert outcome.err.startswith("sfumato: "), outcome
     assert outcome.err.endswith("\n"), outcome
-    assert len(outcome.err.splitlines()) == 1, outcome
+    assert all(line.startswith("  ") for line in outcome.err.splitlines()[1:]), outcome
     assert len(outcome.err) > len("sfumato: \n"), outcome
     return False
 
@@ -290,6 +298,66 @@ def table_files(draw: st.DrawFn, faults: frozenset[str]) -> bytes:
     encoding = draw(st.sampled_from(encodings)) if "encoding" in faults else "utf-8"
     content = text.getvalue().encode(encoding, errors="replace")
     return draw(broken(content)) if "table bytes" in faults else content
+
+
+CELLS = st.one_of(ODD_TEXT, NUMBERS.map(str), st.sampled_from(["20", "25", "F", "M", "north", "flu", "none"]))
+Rows = list[list[str]]
+
+
+def workbook(rows: Rows) -> bytes:
+    """A workbook with the rows in its only sheet."""
+    packed = io.BytesIO()
+    with xlsxwriter.Workbook(packed, {"in_memory": True, "strings_to_urls": False}) as book:
+        sheet = book.add_worksheet()
+        for number, row in enumerate(rows):
+            for column, cell in enumerate(row):
+                sheet.write_string(number, column, cell)
+    return packed.getvalue()
+
+
+def json_lines(rows: Rows) -> bytes:
+    """A line for each row, with values of several types."""
+    cells = ([int(cell) if cell.isdecimal() and cell.isascii() else cell for cell in row] for row in rows[1:])
+    return "\n".join(json.dumps(dict(zip(rows[0], row, strict=True))) for row in cells).encode()
+
+
+def statistics_file(rows: Rows, ending: str) -> bytes:
+    """A file of SPSS or Stata."""
+    columns = {name: [row[place].replace("\0", "") for row in rows[1:]] for place, name in enumerate(rows[0])}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"people{ending}"
+        write = pyreadstat.write_sav if ending == ".sav" else pyreadstat.write_dta
+        write(pd.DataFrame(columns), path)
+        return path.read_bytes()
+
+
+def database(rows: Rows) -> bytes:
+    """A file of SQLite."""
+    with contextlib.closing(sqlite3.connect(":memory:")) as base:
+        base.execute(f"create table people ({', '.join(rows[0])})")
+        base.executemany("insert into people values (?, ?, ?, ?)", rows[1:])
+        base.commit()
+        content: bytes = base.serialize()
+        return content
+
+
+MAKERS: dict[str, Callable[[Rows], bytes]] = {
+    "people.xlsx": workbook,
+    "people.jsonl": json_lines,
+    "people.sav": partial(statistics_file, ending=".sav"),
+    "people.dta": partial(statistics_file, ending=".dta"),
+    "people.db": database,
+}
+
+
+@st.composite
+def other_files(draw: st.DrawFn) -> tuple[str, bytes, bool]:
+    """A file of another format than CSV, with odd cells: its name, its bytes, and whether these are sound."""
+    name, sound = draw(st.sampled_from(sorted(MAKERS))), draw(st.booleans())
+    usual = st.tuples(st.sampled_from(["20", "25"]), st.just("F"), st.just("north"), st.sampled_from(["flu", "none"]))
+    row = st.one_of(usual.map(list), st.lists(CELLS, min_size=4, max_size=4))
+    content = MAKERS[name]([HEADER, *draw(st.lists(row, min_size=1, max_size=6))])
+    return name, content if sound else draw(broken(content)), sound
 
 
 @st.composite

@@ -191,5 +191,5 @@ def test_map_refuses_in_one_sentence(run: Run, town: Path, options: tuple[str, .
     told = run("commute", "map", *options, "--places", "places.csv", *output)
     assert (told.code, told.out, len(told.err.splitlines())) == (2, "", 1)
     assert told.err.startswith(f"sfumato: {sentence}")
-    assert sorted(path.name for path in (town / "release").iterdir()) == ["flows.csv", "release.json"]
+    assert sorted(path.name for path in (town / "release").iterdir()) == ["codebook.md", "flows.csv", "release.json"]
     assert not (town / "map.html").exists()

@@ -310,7 +310,7 @@ def test_the_report_is_never_put_into_a_release(run: Run, people: Path) -> None:
         told = run("frontier", "people.csv", "--schema", "people.toml", "-o", folder)
         assert told.code == 2
         assert "are for the publisher's eyes only" in told.err
-    assert names(people / "released") == ["data.csv", "release.json"]
+    assert names(people / "released") == ["codebook.md", "data.csv", "release.json"]
 
 
 def wait_for_trials(process: subprocess.Popen[str], folder: Path, count: int) -> None:

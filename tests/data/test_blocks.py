@@ -101,7 +101,7 @@ def test_rows_are_named_by_their_place_in_the_file(folder: Path, suffix: str) ->
 def test_a_ragged_row_far_down_is_named_by_its_number(folder: Path) -> None:
     path = folder / "ragged.csv"
     path.write_text("a,b\n" + "1,2\n" * 500 + "3\n" + "1,2\n" * 5, encoding="utf-8")
-    with mock.patch.object(blocks, "BLOCK", 64), pytest.raises(DataError, match="row 501: 1 fields"):
+    with mock.patch.object(blocks, "BLOCK", 64), pytest.raises(DataError, match=r"line 502 \(row 501\): 1 fields"):
         read_table(path)
 
 

@@ -130,7 +130,7 @@ def test_one_column_is_not_read_as_two(write: Write) -> None:
 
 
 def test_a_row_that_lacks_fields_is_named(write: Write) -> None:
-    with pytest.raises(DataError, match=r"flows\.csv, row 2: 2 fields where the header has 3$"):
+    with pytest.raises(DataError, match=r"flows\.csv, line 3 \(row 2\): 2 fields where the header has 3$"):
         Flows.read(write("flows.csv", "origin,destination,count\n12,12,1\n12,12\n"), PLACES)
 
 

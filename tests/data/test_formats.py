@@ -25,14 +25,14 @@ from sfumato.samples.town import SCHEMA_PATH, residents
 from sfumato.schema import Schema
 
 TABLE = pl.DataFrame({"place": ["a, b", "ü", None], "count": [1, 2, 3]})
-JSON_LINES = Format(scan=pl.scan_ndjson, write=pl.DataFrame.write_ndjson)
+RECORDS = Format(scan=pl.scan_ndjson, write=pl.DataFrame.write_ndjson)
 
 
 @pytest.fixture
-def json_lines(monkeypatch: pytest.MonkeyPatch) -> str:
+def own_format(monkeypatch: pytest.MonkeyPatch) -> str:
     """A format that the program does not know."""
-    monkeypatch.setitem(FORMATS, ".ndjson", JSON_LINES)
-    return ".ndjson"
+    monkeypatch.setitem(FORMATS, ".records", RECORDS)
+    return ".records"
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet", ".pq", ".CSV", ".Parquet"])
@@ -59,38 +59,38 @@ def test_a_name_that_tells_no_format_is_not_written(tmp_path: Path) -> None:
         table_bytes(TABLE, tmp_path / "table.xls")
 
 
-def test_json_lines_are_unknown_without_their_entry(tmp_path: Path) -> None:
-    TABLE.write_ndjson(tmp_path / "table.ndjson")
+def test_a_format_is_unknown_without_its_entry(tmp_path: Path) -> None:
+    TABLE.write_ndjson(tmp_path / "table.records")
     with pytest.raises(DataError, match="the column 'place' is missing"):
-        read_table(tmp_path / "table.ndjson", ["place"])
+        read_table(tmp_path / "table.records", ["place"])
 
 
-def test_a_format_of_ones_own_serves_tables_and_releases(tmp_path: Path, json_lines: str) -> None:
+def test_a_format_of_ones_own_serves_tables_and_releases(tmp_path: Path, own_format: str) -> None:
     people = residents(300)
-    write_table(people, tmp_path / f"people{json_lines}")
+    write_table(people, tmp_path / f"people{own_format}")
     schema = Schema.load(SCHEMA_PATH)
-    table = read(tmp_path / f"people{json_lines}", schema)
+    table = read(tmp_path / f"people{own_format}", schema)
     assert table.fingerprint == read(people, schema).fingerprint
     for recoding in ("generalize", "bucketize"):
         release = Mondrian(k=5, recoding=recoding).publish(table)
-        folder = release.save(tmp_path / recoding, suffix=json_lines)
-        assert {path.suffix for path in folder.iterdir()} == {".json", json_lines}
+        folder = release.save(tmp_path / recoding, suffix=own_format)
+        assert {path.suffix for path in folder.iterdir()} == {".json", ".md", own_format}
         loaded = Release.load(folder)
         assert loaded.query("age >= 40") == pytest.approx(release.query("age >= 40"))
         assert loaded.claim == release.claim
-    assert read_published(tmp_path / "generalize" / f"data{json_lines}", schema).rows == 300
+    assert read_published(tmp_path / "generalize" / f"data{own_format}", schema).rows == 300
 
 
-def test_what_is_charged_can_be_published_in_it(tmp_path: Path, json_lines: str) -> None:
+def test_what_is_charged_can_be_published_in_it(tmp_path: Path, own_format: str) -> None:
     ledger = Ledger(tmp_path / "ledger.sqlite")
     table = read(residents(300), Schema.load(SCHEMA_PATH))
-    release, folder = publish_to(QuadTree(epsilon=1), table, tmp_path / "tree", ledger=ledger, suffix=json_lines)
+    release, folder = publish_to(QuadTree(epsilon=1), table, tmp_path / "tree", ledger=ledger, suffix=own_format)
     assert Release.load(folder).rows == pytest.approx(release.to_polars()["count"].sum())
     made, pairs = commute.commuters(places=40, people=400, destinations=10)
     flows = Flows.read(pairs, Places.read(made))
     synthesizer = commute.Synthesizer(promise=commute.Promise(epsilon=4.6, delta=1e-3))
     options = {"data_set": "flows", "ledger": ledger}
-    publish_flows(synthesizer, flows, tmp_path / "flows", suffix=json_lines, **options)
+    publish_flows(synthesizer, flows, tmp_path / "flows", suffix=own_format, **options)
     assert load_release(tmp_path / "flows").rows == 400
     spent = len(ledger.entries())
     for suffix in (".xls", "csv.x"):
@@ -101,8 +101,8 @@ def test_what_is_charged_can_be_published_in_it(tmp_path: Path, json_lines: str)
     assert len(ledger.entries()) == spent, "a name that cannot be is refused before anything is charged"
 
 
-def test_a_format_of_ones_own_serves_flows_places_and_reports(tmp_path: Path, json_lines: str) -> None:
-    files = {name: tmp_path / f"{name}{json_lines}" for name in ("places", "flows", "reports")}
+def test_a_format_of_ones_own_serves_flows_places_and_reports(tmp_path: Path, own_format: str) -> None:
+    files = {name: tmp_path / f"{name}{own_format}" for name in ("places", "flows", "reports")}
     write_table(pl.DataFrame({"id": ["a", "b"], "lat": [1.0, 2.0], "lon": [3.0, 4.0]}), files["places"])
     write_table(pl.DataFrame({"origin": ["a", "b"], "destination": ["b", "b"], "count": [3, 4]}), files["flows"])
     places = Places.read(files["places"])

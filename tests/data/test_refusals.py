@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from sfumato.data import read
+from sfumato.data.formats import endings
 from sfumato.data.places import Places
 from sfumato.errors import DataError
 from sfumato.release import read_published
@@ -42,7 +43,7 @@ def refusal(source: Any, schema: Schema = SCHEMA) -> str:
     with pytest.raises(DataError) as caught:
         read(source, schema)
     message = str(caught.value)
-    assert "\n" not in message
+    assert message.splitlines() == [caught.value.sentence, *(f"  {line}" for line in caught.value.details)]
     return message
 
 
@@ -143,7 +144,7 @@ def test_an_arrow_table_with_a_column_twice_is_refused_without_showing_data() ->
 
 
 @pytest.mark.parametrize(
-    ("at", "expected"), [(10, ": the column 'town' is missing"), (58, ", row 4, "), (200_000, ", row ")]
+    ("at", "expected"), [(10, ": the column 'town' is missing"), (58, ", row 4, "), (200_000, ", line ")]
 )
 def test_text_that_is_not_utf_8(tmp_path: Path, at: int, expected: str) -> None:
     content = bytearray(csv_text(GOOD * 20_000).encode())
@@ -154,13 +155,12 @@ def test_text_that_is_not_utf_8(tmp_path: Path, at: int, expected: str) -> None:
 def test_text_that_is_not_utf_8_is_not_published_as_it_is(tmp_path: Path) -> None:
     keeping = Schema.parse({**SPEC, "columns": {**SPEC["columns"], "note": {"role": "keep"}}})
     content = csv_text([(*row, "x") for row in GOOD], "age,wage,town,ill,note").encode().replace(b"x", b"\xff")
-    assert file_refusal(tmp_path, content, schema=keeping).startswith(": cannot be read as a table")
+    advice = ": the text is not UTF-8; it looks like latin-1: say --encoding latin-1"
+    assert file_refusal(tmp_path, content, schema=keeping) == advice
 
 
 def test_what_is_not_a_file(tmp_path: Path) -> None:
-    assert refusal(tmp_path) == (
-        f"{tmp_path}: this is a folder without data; expected files such as .csv, .csv.gz, .parquet or .pq in it"
-    )
+    assert refusal(tmp_path) == (f"{tmp_path}: this is a folder without data; expected files such as {endings()} in it")
     assert refusal(tmp_path / "nowhere.csv") == f"{tmp_path / 'nowhere.csv'}: the file does not exist"
     for source in (3, 2.5, object(), None):
         assert "data frame" in refusal(source) or "cannot read a table" in refusal(source)
@@ -168,7 +168,7 @@ def test_what_is_not_a_file(tmp_path: Path) -> None:
 
 def test_a_row_with_too_many_fields(tmp_path: Path) -> None:
     message = file_refusal(tmp_path, csv_text([GOOD[0], (*GOOD[1], "more"), GOOD[2]]))
-    assert message == ", row 2: 5 fields where the header has 4"
+    assert message == ", line 3 (row 2): 5 fields where the header has 4"
 
 
 def test_a_quotation_mark_that_is_not_closed(tmp_path: Path) -> None:
@@ -178,7 +178,7 @@ def test_a_quotation_mark_that_is_not_closed(tmp_path: Path) -> None:
 
 def test_a_row_with_too_few_fields(tmp_path: Path) -> None:
     message = file_refusal(tmp_path, csv_text([GOOD[0], GOOD[1][:3], GOOD[2]]))
-    assert message == ", row 2: 3 fields where the header has 4"
+    assert message == ", line 3 (row 2): 3 fields where the header has 4"
 
 
 NULLABLE = Schema.parse({**SPEC, "columns": {k: {**v, "nullable": True} for k, v in SPEC["columns"].items()}})

@@ -74,7 +74,7 @@ def test_what_is_published_reads_back(
 
 def test_parquet_reads_back(flows: Flows, ledger: Ledger, tmp_path: Path) -> None:
     made, _ = publish_flows(SYNTHESIZER, flows, tmp_path / "release", data_set="town", ledger=ledger, parquet=True)
-    assert left_in(tmp_path / "release") == ["flows.parquet", "release.json"]
+    assert left_in(tmp_path / "release") == ["codebook.md", "flows.parquet", "release.json"]
     assert FlowRelease.load(tmp_path / "release").flows(flows.places).frame().equals(made.flows.frame())
 
 
@@ -94,7 +94,7 @@ def test_nothing_but_totals_is_of_the_original(flows: Flows, ledger: Ledger, tmp
     for number, original in enumerate((flows, others)):
         folder = tmp_path / f"release{number}"
         made, name = publish_flows(SYNTHESIZER, original, folder, data_set="town", ledger=ledger)
-        assert left_in(folder) == ["flows.csv", "release.json"]
+        assert left_in(folder) == ["codebook.md", "flows.csv", "release.json"]
         table = pl.read_csv(folder / "flows.csv", infer_schema=False)
         assert table.columns == ["destination", "origin", "count"]
         assert table.rows() == [(to, origin, str(n)) for to, origin, n in made.flows.frame().rows()]

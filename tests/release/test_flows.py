@@ -41,7 +41,8 @@ def flows(**changes: Any) -> FlowRelease:
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ".csv.gz"])
 def test_what_is_saved_reads_back(suffix: str, tmp_path: Path) -> None:
     saved = flows(data_set="town").save(tmp_path / "release", suffix=suffix)
-    assert files_of_release(saved) == {path.name for path in saved.iterdir()} == {"release.json", f"flows{suffix}"}
+    names = {"codebook.md", "release.json", f"flows{suffix}"}
+    assert files_of_release(saved) == {path.name for path in saved.iterdir()} == names
     assert json.loads((saved / "release.json").read_text())["kind"] == "flows"
     found = load_release(saved)
     assert isinstance(found, FlowRelease)

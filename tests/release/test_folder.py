@@ -167,7 +167,7 @@ def test_the_files_of_generalized_rows() -> None:
     old, young, child = (71, 74, True), (21, 23, False), (5, 5, False)
     boxes = Boxes.of_spans([[old, (2, 3, False)], [young, (0, 0, False)], [child, (1, 2, False)]])
     files = saved(by_hand(boxes, [[1, 0, 1, 1], [2, 0, 0, 0], [0, 1, 0, 0]]))
-    assert sorted(files) == ["data.csv", "release.json"]
+    assert sorted(files) == ["codebook.md", "data.csv", "release.json"]
     assert files["data.csv"].decode() == (
         "age,town,disease\n"
         '5,"{""q\\"""", ""{c""}",cold\n'
@@ -179,7 +179,7 @@ def test_the_files_of_generalized_rows() -> None:
 
 def test_the_files_of_buckets() -> None:
     files = saved(published(k=4, recoding="bucketize"))
-    assert sorted(files) == ["quasi.csv", "release.json", "sensitive.csv"]
+    assert sorted(files) == ["codebook.md", "quasi.csv", "release.json", "sensitive.csv"]
     assert files["quasi.csv"].decode() == (
         'age,town,bucket\n(missing),{c,1\n21,"a,b",2\n22,"q""",2\n23,"a,b",2\n24,"q""",2\n71,{c,1\n72,é,1\n74,é,1\n'
     )
@@ -187,6 +187,7 @@ def test_the_files_of_buckets() -> None:
         "bucket,disease,count\n1,flu,1\n1,cold,1\n1,hiv,1\n1,(missing),1\n2,flu,2\n2,cold,1\n2,hiv,1\n"
     )
     assert sorted(saved(published(recoding="bucketize"), parquet=True)) == [
+        "codebook.md",
         "quasi.parquet",
         "release.json",
         "sensitive.parquet",

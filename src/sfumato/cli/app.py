@@ -145,7 +145,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except typer.TyperException as error:
         return _refuse(_usage(error))
     except SfumatoError as error:
-        return _refuse(str(error))
+        return _refuse(error.sentence, error.details)
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         return _refuse(f"{place}{error.strerror or error}")
@@ -160,10 +160,12 @@ def one_line(text: str) -> str:
     return " ".join(part.strip() for part in text.splitlines() if part.strip())
 
 
-def _refuse(sentence: str) -> int:
+def _refuse(sentence: str, details: Sequence[str] = ()) -> int:
     from sfumato.cli.show import printable
 
     print(f"{NAME}: {printable(one_line(sentence))}", file=sys.stderr)
+    for line in details:
+        print(f"  {printable(one_line(line))}", file=sys.stderr)
     return BAD_INPUT
 
 

@@ -10,6 +10,7 @@ from typer import Argument, Option
 from sfumato.audit.one_run import CONFIDENCE, USUAL_CANARIES, Audit, audit_generator
 from sfumato.audit.program import Program
 from sfumato.cli.options import File, Json, SchemaFile, output_option
+from sfumato.cli.reading import Text
 from sfumato.cli.show import print_json, progress_bar, say
 from sfumato.data.formats import write_table
 from sfumato.files import new_folder, refuse_unwritable
@@ -38,6 +39,7 @@ def command(
     confidence: float = Option(CONFIDENCE, help="How sure the bound is."),
     timeout: float = Option(HOUR, help="Seconds that the program may take."),
     as_json: Json = False,
+    text: Text,
 ) -> None:
     """Run a program once and see if it is as private as it claims.
 
@@ -49,7 +51,7 @@ def command(
     refuse_unwritable(output)
     with tempfile.TemporaryDirectory() as folder, progress_bar() as progress:
         found = audit_generator(
-            file,
+            text.source(file),
             schema,
             Program(command=tuple(program), folder=Path(folder), timeout=timeout),
             epsilon=epsilon,

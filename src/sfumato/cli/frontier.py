@@ -14,6 +14,7 @@ from sfumato.cli.parameters import options_for
 from sfumato.cli.reading import Engine, read_people
 from sfumato.cli.show import INDENT, explained, heading, note, number, print_json, progress_bar, say
 from sfumato.cli.study import Study
+from sfumato.data.opening import hide_secrets, is_address
 from sfumato.data.propose import propose, to_toml
 from sfumato.errors import ParameterError
 from sfumato.files import place
@@ -80,9 +81,9 @@ def command(
     """
     study, ledger = Study(folder=output), Ledger(ledger_file)
     study.check(ours=study.trials.exists() or study.pilot_trials.exists())
-    if schema is None and by.words:
+    if schema is None and by.elsewhere:
         raise ParameterError("--engine spark needs --schema; sfumato init proposes one from a part of the rows")
-    declared = _schema(file, schema, sensitive, names(quasi), output)
+    declared = _schema(by, file, schema, sensitive, names(quasi), output)
     table = read_people(file, declared, by)
     kinds = [find_method(name) for name in dict.fromkeys(method or ())]
     pilot = {"epsilon": epsilon, "share": pilot_share, "new_pilot": new_pilot, "beforehand": beforehand}
@@ -97,7 +98,7 @@ def command(
             allow_exact=allow_exact,
             progress=progress,
         )
-    rows = [str(file), *by.words]
+    rows = [hide_secrets(file) if is_address(file) else file, *by.words]
     published_by = partial(_publishing, frontier, rows, schema or output / PROPOSED, study, ledger_file, queries)
     files = write_report(frontier, output, recommendation, command=published_by)
     if schema is None:
@@ -177,7 +178,9 @@ def _publishing(
     return shlex.join([*words, "-o", str(study.release)])
 
 
-def _schema(file: Path, schema: Path | None, sensitive: str | None, quasi: tuple[str, ...], output: Path) -> Schema:
+def _schema(
+    by: Engine, file: str, schema: Path | None, sensitive: str | None, quasi: tuple[str, ...], output: Path
+) -> Schema:
     if (schema is None) == (sensitive is None):
         raise ParameterError("give either --schema, or --sensitive to have a schema proposed")
     if schema is not None:
@@ -185,7 +188,7 @@ def _schema(file: Path, schema: Path | None, sensitive: str | None, quasi: tuple
             raise ParameterError("--quasi means nothing with --schema; the schema names the quasi-identifiers")
         return Schema.load(schema)
     assert sensitive is not None
-    proposed = propose(file, sensitive, quasi)
+    proposed = propose(by.source(file), sensitive, quasi)
     kept = output / PROPOSED
     if kept.exists() and kept.read_bytes() != to_toml(proposed).encode():
         raise ParameterError(f"{kept}: this differs from what would be proposed; give --schema {kept} to use it")

@@ -5,6 +5,7 @@ from pathlib import Path
 from typer import Option
 
 from sfumato.cli.options import File, Quasi, names, output_option
+from sfumato.cli.reading import Text
 from sfumato.cli.show import print_columns, say
 from sfumato.data.propose import MAX_QUASI, propose, to_toml
 from sfumato.errors import ParameterError
@@ -16,6 +17,7 @@ WHY_LEFT_OUT = f" (the first {MAX_QUASI} with few enough values are taken; --qua
 
 
 def command(
+    *,
     file: File,
     sensitive: str = Option(metavar="COLUMN", help="The sensitive column."),
     quasi: Quasi = None,
@@ -23,15 +25,17 @@ def command(
         "TOML", "Where to write the schema; by default the name of the table with .toml, in this folder.", default=None
     ),
     force: bool = Option(False, "--force", help="Replace a schema that is already there."),
+    text: Text,
 ) -> None:
     """Propose a schema for a table, to look through and edit.
 
     Bounds and categories are read off the rows and marked so: replace them by what is public knowledge.
     """
-    target = output or Path(f"{file.name.split('.')[0] or 'schema'}.toml")
+    source = text.source(file)
+    target = output or Path(f"{source.name or 'schema'}.toml")
     if target.exists() and not force:
         raise ParameterError(f"{target}: this already exists; choose another name with -o, or give --force")
-    schema = propose(file, sensitive, names(quasi))
+    schema = propose(source, sensitive, names(quasi))
     place(target, to_toml(schema))
     _show(schema, "" if quasi else WHY_LEFT_OUT)
     say()

@@ -8,7 +8,12 @@ from typer import Argument, Option
 from sfumato.errors import ParameterError
 
 File = Annotated[
-    Path, Argument(metavar="FILE", help="The table: CSV (.gz too) or Parquet, a folder of such files, or a pattern.")
+    str,
+    Argument(
+        metavar="FILE",
+        help="The table: CSV (.gz too), Parquet, JSON lines, Excel, SPSS, Stata or SAS, a folder of such files, a "
+        "pattern, or a database such as sqlite:///people.db#table.",
+    ),
 ]
 ReleaseFolder = Annotated[Path, Argument(metavar="RELEASE", help="A release folder.")]
 SchemaFile = Annotated[Path, Option(metavar="TOML", help="The schema of the table.")]

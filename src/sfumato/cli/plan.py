@@ -1,6 +1,7 @@
 """`sfumato plan`: what publishing a table will cost by each method, before anything is done."""
 
 from sfumato.cli.options import File, Json, SchemaFile
+from sfumato.cli.reading import Text
 from sfumato.cli.show import print_columns, print_json, say
 from sfumato.data.extent import Extent
 from sfumato.schema import Schema
@@ -10,14 +11,14 @@ EXAMPLE = "sfumato plan people.csv --schema people.toml"
 MINUTE, HOUR = 60, 3600
 
 
-def command(*, file: File, schema: SchemaFile, as_json: Json = False) -> None:
+def command(*, file: File, schema: SchemaFile, as_json: Json = False, text: Text) -> None:
     """Estimate what publishing a table costs by each method.
 
     That is processor time and memory. Only the first rows are read. How many rows and distinct combinations of values
     there are in all is estimated from them, which supposes that rows stand in no particular order. Figures are for your
     eyes only.
     """
-    extent, costs = Extent.of(file, Schema.load(schema)), Costs.kept()
+    extent, costs = Extent.of(text.source(file), Schema.load(schema)), Costs.kept()
     found = {name: costs.publishing(name, extent) for name in costs.seconds}
     if as_json:
         print_json(

@@ -89,6 +89,7 @@ def command(
                 "classes": len(release.histograms),
                 "people_with_several_rows": table.repeated,
                 "rows_of_nobody": table.unowned,
+                "values_off_the_schema": dict(table.placed),
                 "charge": charged,
                 **({"beside": told} if beside else {}),
             }
@@ -103,6 +104,9 @@ def command(
     if table.unowned:
         person = table.schema.person_column
         say(f"Rows without a {person} in the file: {table.unowned:,}; they were left out. This is for your eyes only.")
+    if table.placed:
+        placed = ", ".join(f"{name} {count:,}" for name, count in sorted(table.placed.items()))
+        say(f"Values off the schema in the file, replaced as it says: {placed}. This is for your eyes only.")
     say_claim(release.claim)
     show_charge(charged)
 

@@ -19,7 +19,34 @@ ADDRESS = re.compile(r"(?!file:)([a-z][a-z0-9+.-]+):/(?!/)")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Engine:
+class Text:
+    """How files of text are spelled, where that is not found out."""
+
+    encoding: str | None = parameter(
+        default=None,
+        metavar="NAME",
+        help="The encoding of FILE, such as latin-1, cp1252 or utf-16; UTF-8 without it, or UTF-16 where the file "
+        "begins with its mark.",
+    )
+    delimiter: str | None = parameter(
+        default=None,
+        metavar="SIGN",
+        help="What stands between the cells of FILE, such as ; or ^ or tab; found out without it.",
+    )
+
+    @property
+    def words(self) -> list[str]:
+        """The options that ask for this."""
+        given = {"--encoding": self.encoding, "--delimiter": self.delimiter}
+        return [word for name, value in given.items() if value is not None for word in (name, value)]
+
+    def source(self, file: str) -> Source:
+        """A file, a folder, a pattern or the address of a database, to be read in this process."""
+        return Source.of(file, encoding=self.encoding, delimiter=self.delimiter)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Engine(Text):
     """Where rows are counted and joined: in this process, or by Spark."""
 
     engine: str = parameter(
@@ -35,17 +62,18 @@ class Engine:
 
     @property
     def words(self) -> list[str]:
-        """The options that ask for this engine."""
-        if self.engine == "polars":
-            return []
-        return ["--engine", self.engine, *(["--master", self.master] if self.master else [])]
+        """The options that ask for this engine and spelling."""
+        engine = [] if self.engine == "polars" else ["--engine", self.engine]
+        return [*super().words, *engine, *(["--master", self.master] if self.master else [])]
 
-    def open(self, file: Path) -> Any:
+    def open(self, file: Path | str) -> Any:
         """A file, a folder or a pattern as this engine reads it."""
         if self.engine == "polars":
             if self.master is not None:
                 raise ParameterError("--master means nothing without --engine spark")
-            return file
+            return self.source(str(file))
+        if self.encoding or self.delimiter:
+            raise ParameterError("--encoding and --delimiter mean nothing with --engine spark, which reads UTF-8")
         try:
             from sfumato.data.spark import open_rows  # Spark takes a second to import
         except ImportError as error:
@@ -54,11 +82,16 @@ class Engine:
             ) from error
         return open_rows(ADDRESS.sub(r"\1://", str(file)), self.master)
 
+    @property
+    def elsewhere(self) -> bool:
+        """Whether rows are counted by something else than this process."""
+        return self.engine != "polars"
 
-def read_people(file: Path, schema: Schema | Path, engine: Engine) -> Table:
+
+def read_people(file: Path | str, schema: Schema | Path, engine: Engine) -> Table:
     """The table in a file, a folder or several files, as its schema declares it."""
     rows = engine.open(file)
-    if rows is not file or Source.of(file).size < MIN_SHOWN:
+    if not isinstance(rows, Source) or rows.size < MIN_SHOWN:
         return read(rows, schema)
     with progress_bar() as show:
-        return read(file, schema, progress=lambda done, total: show("reading rows", done, total))
+        return read(rows, schema, progress=lambda done, total: show("reading rows", done, total))

@@ -16,6 +16,7 @@ from polars import selectors
 
 from sfumato.data.blocks import open_text, read_blocks
 from sfumato.data.lines import is_well_formed, split_lines
+from sfumato.data.opening import USUAL, Opening
 from sfumato.data.pieces import Piece, select
 from sfumato.data.text import NOT_TEXT
 from sfumato.errors import DataError
@@ -24,20 +25,27 @@ Reading = Literal["strict", "lossy", "lenient"]
 """What a file is forgiven: nothing, text that is not UTF-8 (its bytes are spelled out), or anything in a line."""
 SEPARATORS = ",;\t|"
 MAX_HEADER = 1_000_000
+MAX_NAMED = 20
+"""Lines of a kind that one message names."""
 MAX_FIELD = 2**31 - 1
 LAST_IS_EMPTY = "\0 last is empty"
 RETURN_IN_CELL = re.compile(rb"\r(?!\n)")
 """It ends a line to Python's reader, and not to the one whose rows are counted."""
 
 
-def read_delimited(path: Path, columns: Sequence[str] | None, guess: bool, reading: Reading) -> Iterator[Piece]:
+def read_delimited(
+    path: Path, columns: Sequence[str] | None, guess: bool, reading: Reading, opening: Opening = USUAL
+) -> Iterator[Piece]:
     """The wanted columns; `guess` allows for files that other programs wrote in a dialect of their own."""
-    dialect = Dialect.of(path, guess, reading)
-    rows = lines = 0
-    for text, done in read_blocks(path, dialect.separator):
-        frame, seen = dialect.read(_as_utf8(text) if reading != "strict" else text, columns, lines)
+    dialect = Dialect.of(path, guess, reading, opening)
+    rows = lines = breaks = 0
+    for text, done in read_blocks(path, dialect.separator, opening, reading):
+        before = (lines, breaks)
+        frame, seen = dialect.read(_as_utf8(text) if reading != "strict" else text, columns, before)
         yield Piece(frame, rows, done)
         rows, lines = rows + frame.height, lines + seen
+        # The header stands at the head of every block.
+        breaks += text.count(b"\n") - 1
 
 
 class Dialect:
@@ -48,13 +56,13 @@ class Dialect:
         self.guess, self.reading = guess, reading
 
     @classmethod
-    def of(cls, path: Path, guess: bool, reading: Reading) -> "Dialect":
-        """The separator and the column names follow from the first line."""
-        with open_text(path) as file:
+    def of(cls, path: Path, guess: bool, reading: Reading, opening: Opening = USUAL) -> "Dialect":
+        """The separator, if none is given, and the column names follow from the first line."""
+        with open_text(path, opening, reading) as file:
             errors = "strict" if reading == "strict" else NOT_TEXT
             text = codecs.getincrementaldecoder("utf-8-sig")(errors).decode(file.read(MAX_HEADER))
         line = text.partition("\n")[0]
-        separator = max(SEPARATORS, key=line.count) if guess else SEPARATORS[0]
+        separator = opening.delimiter or (max(SEPARATORS, key=line.count) if guess else SEPARATORS[0])
         header = next(csv.reader(io.StringIO(text, newline=""), delimiter=separator), [])
         if not line.strip() or not header:
             what = "the first line is empty; expected the names of the columns" if text.strip() else "the file is empty"
@@ -63,8 +71,9 @@ class Dialect:
             raise DataError(f"{path}: column {header.index('') + 1} has no name")
         return cls(path, separator, header, guess, reading)
 
-    def read(self, text: bytes, columns: Sequence[str] | None, before: int) -> tuple[pl.DataFrame, int]:
-        """The wanted columns of lines below the header, and how many lines there are; so many came `before`."""
+    def read(self, text: bytes, columns: Sequence[str] | None, before: tuple[int, int]) -> tuple[pl.DataFrame, int]:
+        """The wanted columns of rows below the header, and how many rows there are; so many, in so many lines, came
+        `before`."""
         if self.reading == "lenient":
             frame = self._read_leniently(text, columns)
             return frame, frame.height
@@ -77,7 +86,7 @@ class Dialect:
         try:
             frame = wanted.collect()
         except pl.exceptions.PolarsError:
-            self._refuse_ragged(self._row_lengths(text), before)
+            self._refuse_ragged(*self._records(text), before)
             if not is_well_formed(_as_utf8(text), self.separator):
                 raise DataError(
                     f"{self.path}: a quotation mark opens a cell and is not closed, or stands inside one"
@@ -100,30 +109,41 @@ class Dialect:
             text, separator=self.separator, infer_schema=False, new_columns=self.header, truncate_ragged_lines=ragged
         )
 
-    def _find_blank_lines(self, text: bytes, rows: int, before: int) -> pl.Series:
+    def _find_blank_lines(self, text: bytes, rows: int, before: tuple[int, int]) -> pl.Series:
         """Which rows are empty lines. The reader fills up rows that lack fields, so these are looked for here."""
-        lengths = self._row_lengths(text)
-        self._refuse_ragged(lengths, before)
+        lengths, lines = self._records(text)
+        self._refuse_ragged(lengths, lines, before)
         if len(lengths) != rows:
             raise DataError(f"{self.path}: has empty lines that cannot be told from rows without values; remove them")
         return pl.Series([length == 0 and len(self.header) > 1 for length in lengths], dtype=pl.Boolean)
 
-    def _row_lengths(self, text: bytes) -> list[int]:
-        """How many fields each row has."""
+    def _records(self, text: bytes) -> tuple[list[int], list[int]]:
+        """How many fields each row has, and in which line it begins."""
         csv.field_size_limit(MAX_FIELD)
         errors = "strict" if self.reading == "strict" else NOT_TEXT
-        lines = io.BytesIO(RETURN_IN_CELL.sub(b" ", text))
-        file = io.TextIOWrapper(lines, encoding="utf-8-sig", errors=errors, newline="")
+        content = io.BytesIO(RETURN_IN_CELL.sub(b" ", text))
+        file = io.TextIOWrapper(content, encoding="utf-8-sig", errors=errors, newline="")
         records = csv.reader(file, delimiter=self.separator)
         next(records)
-        return [len(record) for record in records]
+        lengths, ends = [], [records.line_num]
+        for record in records:
+            lengths.append(len(record))
+            ends.append(records.line_num)
+        return lengths, [end + 1 for end in ends[:-1]]
 
-    def _refuse_ragged(self, lengths: Sequence[int], before: int) -> None:
-        """Refuse the first row that is not empty and has more or fewer fields than the header."""
-        fields = len(self.header)
-        for row, length in enumerate(lengths, start=before + 1):
-            if length not in (0, fields):
-                raise DataError(f"{self.path}, row {row}: {length} fields where the header has {fields}")
+    def _refuse_ragged(self, lengths: Sequence[int], lines: Sequence[int], before: tuple[int, int]) -> None:
+        """Refuse rows that are not empty and have more or fewer fields than the header; the first ones are named."""
+        fields, (rows, breaks) = len(self.header), before
+        wrong = [row for row, length in enumerate(lengths) if length not in (0, fields)]
+        if not wrong:
+            return
+        first, others = wrong[0], [str(lines[row] + breaks) for row in wrong[1:MAX_NAMED]]
+        more = f" and {len(wrong) - MAX_NAMED:,} more" if len(wrong) > MAX_NAMED else ""
+        also = f"; so it is in line{'s' if len(others) > 1 else ''} {', '.join(others)}{more}" if others else ""
+        raise DataError(
+            f"{self.path}, line {lines[first] + breaks} (row {first + rows + 1}): {lengths[first]} fields where the "
+            f"header has {fields}{also}"
+        )
 
 
 def _as_utf8(text: bytes) -> bytes:

@@ -3,6 +3,7 @@
 Everything else works on the cells that these return, so a method runs unchanged on every engine.
 """
 
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol, Self
@@ -12,8 +13,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.delimited import Reading
-from sfumato.data.encode import encode_values, find_unfit, refuse_value
+from sfumato.data.encode import encode_values, find_unfit
 from sfumato.data.keys import KeyCounts, Keys
+from sfumato.data.misfits import refuse_misfits
 from sfumato.data.people import Repeated, keep_rows_of_people
 from sfumato.data.pieces import Parts, Piece, same_types, stack
 from sfumato.data.sorting import sorted_parts
@@ -37,6 +39,8 @@ class Counted:
     """How many people had several rows to begin with, where it is known whose a row is."""
     unowned: int = 0
     """How many rows were left out because nothing says whose they are."""
+    placed: dict[str, int] = field(default_factory=dict)
+    """How many values of each column were off the schema and replaced as it says, for the publisher's eyes."""
 
 
 class Engine(Protocol):
@@ -77,6 +81,7 @@ class _Tally:
 
     repeated: int = 0
     unowned: int = 0
+    placed: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -112,7 +117,14 @@ class PolarsEngine:
             counts.add([batch.codes[axis.name].to_numpy() for axis in axes], rows=one, first=batch.first)
         keys, (rows, first) = counts.sorted()
         people = first if self.schema.rows_per_person > 1 and not self.only_first else None
-        return Counted(keys=keys, rows=rows, first=people, repeated=tally.repeated, unowned=tally.unowned)
+        return Counted(
+            keys=keys,
+            rows=rows,
+            first=people,
+            repeated=tally.repeated,
+            unowned=tally.unowned,
+            placed=dict(tally.placed),
+        )
 
     def join_to_class(
         self, axes: Sequence[Axis], keys: NDArray[np.int32], class_of_key: NDArray[np.int64], value: Axis
@@ -132,7 +144,7 @@ class PolarsEngine:
         """All rows that are used, the ones of people with several after the others."""
         if self.schema.person_column is None:
             for piece in self._pieces(self._columns):
-                yield self._encoded(piece)
+                yield self._encoded(piece, tally.placed)
             return
         held: list[tuple[Piece, pl.Series]] = []
         columns = [*self._columns, self.schema.person_column]
@@ -150,9 +162,9 @@ class PolarsEngine:
                 known = names.is_not_null().to_numpy()
                 if part == 0:
                     tally.unowned += int((~known).sum())
-                    yield self._encoded(piece, known & (part_of < 0))
+                    yield self._encoded(piece, tally.placed, known & (part_of < 0))
                 if (some := known & (part_of == part)).any():
-                    several.append((self._encoded(piece, some), names.filter(some)))
+                    several.append((self._encoded(piece, tally.placed, some), names.filter(some)))
             if several:
                 yield self._first_rows(several, tally)
 
@@ -176,26 +188,28 @@ class PolarsEngine:
         person = self.schema.person_column or ""
         return as_names(piece.frame[person], self.schema.missing, f"{piece.where}, column {person!r}")
 
-    def _encoded(self, piece: Piece, used: NDArray[np.bool_] | None = None) -> Batch:
-        """Rows of people with one row each; the first with a value that does not fit is refused."""
+    def _used_pieces(self) -> Iterator[tuple[Piece, NDArray[np.bool_] | None]]:
+        """All pieces, and which of their rows are somebody's."""
+        person = self.schema.person_column
+        for piece in self._pieces([*self._columns, *([person] if person else [])]):
+            yield piece, self._names(piece).is_not_null().to_numpy() if person else None
+
+    def _encoded(self, piece: Piece, placed: Counter[str], used: NDArray[np.bool_] | None = None) -> Batch:
+        """Rows of people with one row each; where a value does not fit, all that do not are refused."""
         frame = piece.frame if used is None else piece.frame.filter(used)
-        raw = [frame[axis.name] for axis in self.schema.modelled]
-        codes = self._encode(piece, raw)
-        for axis, column in zip(self.schema.modelled, raw, strict=True):
-            if (wrong := find_unfit(codes[axis.name], axis)).any():
-                line = int(wrong.arg_max() or 0)
-                place = line if used is None else int(np.flatnonzero(used)[line])
-                refuse_value(column, codes[axis.name][line], line, axis, piece.row(place))
+        codes = self._encode(piece, [frame[axis.name] for axis in self.schema.modelled], placed)
+        if any(find_unfit(codes[axis.name], axis).any() for axis in self.schema.modelled):
+            refuse_misfits(self._used_pieces(), self.schema, self.where, self.source.advice)
         spelled = {axis.name: spell_codes(codes[axis.name].to_numpy(), axis) for axis in self.schema.others}
         kept = pl.DataFrame([spelled[name] if name in spelled else frame[name] for name in self.schema.keep])
         return Batch(codes, kept, np.ones(frame.height, dtype=np.int64))
 
-    def _encode(self, piece: Piece, columns: Sequence[pl.Series]) -> pl.DataFrame:
+    def _encode(self, piece: Piece, columns: Sequence[pl.Series], placed: Counter[str]) -> pl.DataFrame:
         """The codes of some values of each axis."""
         schema = self.schema
         return pl.DataFrame(
             [
-                encode_values(raw, axis, schema.missing, piece.where)
+                encode_values(raw, axis, schema.missing, piece.where, placed)
                 for raw, axis in zip(columns, schema.modelled, strict=True)
             ]
         )

@@ -1,7 +1,7 @@
 """File formats: how a table is read from a file and written to one, chosen by the end of the file's name.
 
 This is the one place to add a format, for tables of people, flows, places, reports and releases alike: one entry in
-`FORMATS`. What is larger than memory is read and written piece by piece.
+`FORMATS`. What is larger than memory is read and written piece by piece, where its format allows.
 """
 
 import csv
@@ -9,35 +9,46 @@ import gzip
 import io
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, ClassVar, cast
 
 import polars as pl
 from polars.io.plugins import register_io_source
 
-from sfumato.data import pieces
-from sfumato.data.blocks import COMPRESSED
+from sfumato.data import pieces, sheets
+from sfumato.data.blocks import COMPRESSED, open_text
 from sfumato.data.delimited import Reading, read_delimited
+from sfumato.data.geography import read_features
+from sfumato.data.jsonlines import read_json_lines
+from sfumato.data.labelled import READERS, read_labelled
+from sfumato.data.opening import USUAL, Opening, guess_encoding
 from sfumato.data.pieces import Parts, Piece, select
 from sfumato.errors import DataError, ParameterError, shorten
 
 TEXT_ENDINGS = (".tsv", ".txt")
 """Usual for text, which any other ending is read as."""
 MAX_REASON = 200
+GUESSED = 2**20
+"""Bytes of a file from which its encoding is guessed."""
 UNREADABLE = (pl.exceptions.PolarsError, OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Format:
-    """How Polars scans a file of one kind, and how it writes a frame to an open file."""
+    """How Polars scans a file of one kind, and how it writes a frame to an open file, if this program does."""
 
-    scan: Callable[[Path], pl.LazyFrame]
-    write: Callable[[pl.DataFrame, IO[bytes]], Any]
+    scan: Callable[[Path], pl.LazyFrame] = pl.scan_csv
+    write: Callable[[pl.DataFrame, IO[bytes]], Any] | None = None
+    is_text: ClassVar[bool] = False
+    """Whether text can have another encoding than UTF-8."""
 
-    def pieces(self, path: Path, columns: Sequence[str] | None, guess: bool, reading: Reading) -> Iterator[Piece]:
+    def pieces(
+        self, path: Path, columns: Sequence[str] | None, guess: bool, reading: Reading, opening: Opening = USUAL
+    ) -> Iterator[Piece]:
         """The wanted columns; `guess` allows for files that other programs wrote in a dialect of their own."""
         lazy = self.scan(path)
         wanted = select(lazy, lazy.collect_schema().names(), columns, str(path))
@@ -48,19 +59,65 @@ class Format:
 
     def write_parts(self, parts: Iterable[pl.DataFrame], file: IO[bytes]) -> None:
         """Write the parts of a table, one below the other; there is at least one."""
-        self.write(pl.concat(parts), file)
+        if self.write is not None:
+            self.write(pl.concat(parts), file)
 
 
 @dataclass(frozen=True, kw_only=True)
 class DelimitedFormat(Format):
     """CSV, whose dialect has to be found out."""
 
-    def pieces(self, path: Path, columns: Sequence[str] | None, guess: bool, reading: Reading) -> Iterator[Piece]:
-        return read_delimited(path, columns, guess, reading)
+    is_text: ClassVar[bool] = True
+
+    def pieces(
+        self, path: Path, columns: Sequence[str] | None, guess: bool, reading: Reading, opening: Opening = USUAL
+    ) -> Iterator[Piece]:
+        return read_delimited(path, columns, guess, reading, opening)
 
     def write_parts(self, parts: Iterable[pl.DataFrame], file: IO[bytes]) -> None:
         for number, part in enumerate(parts):
             part.write_csv(file, include_header=number == 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class JsonLinesFormat(Format):
+    """An object on each line."""
+
+    is_text: ClassVar[bool] = True
+
+    def pieces(
+        self, path: Path, columns: Sequence[str] | None, guess: bool, reading: Reading, opening: Opening = USUAL
+    ) -> Iterator[Piece]:
+        return read_json_lines(path, columns, reading, opening)
+
+    def write_parts(self, parts: Iterable[pl.DataFrame], file: IO[bytes]) -> None:
+        for part in parts:
+            part.write_ndjson(file)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelledFormat(Format):
+    """A file of SPSS, Stata or SAS, with the labels of its values."""
+
+    is_text: ClassVar[bool] = True
+
+    def pieces(
+        self, path: Path, columns: Sequence[str] | None, guess: bool, reading: Reading, opening: Opening = USUAL
+    ) -> Iterator[Piece]:
+        return read_labelled(path, columns, reading != "strict", opening)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WholeFormat(Format):
+    """A file that is read as a whole: a workbook, or features on a map."""
+
+    read: Callable[[Path, Opening], pl.DataFrame]
+
+    def pieces(
+        self, path: Path, columns: Sequence[str] | None, guess: bool, reading: Reading, opening: Opening = USUAL
+    ) -> Iterator[Piece]:
+        frame = self.read(path, opening)
+        yield Piece(select(frame.lazy(), frame.columns, columns, str(path)).collect())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +127,7 @@ class ParquetFormat(Format):
     def write_parts(self, parts: Iterable[pl.DataFrame], file: IO[bytes]) -> None:
         first, *second = islice(left := iter(parts), 2)
         if not second:
-            self.write(first, file)
+            super().write_parts([first], file)
             return
 
         def rows(columns: list[str] | None, *_: object) -> Iterator[pl.DataFrame]:
@@ -79,9 +136,24 @@ class ParquetFormat(Format):
         register_io_source(rows, schema=first.schema).sink_parquet(file)
 
 
+def _feature_rows(path: Path, opening: Opening) -> pl.DataFrame:
+    return read_features(path)
+
+
 CSV = DelimitedFormat(scan=pl.scan_csv, write=pl.DataFrame.write_csv)
 PARQUET = ParquetFormat(scan=partial(pl.scan_parquet, glob=False), write=pl.DataFrame.write_parquet)
-FORMATS: dict[str, Format] = {".csv": CSV, f".csv{COMPRESSED}": CSV, ".parquet": PARQUET, ".pq": PARQUET}
+JSON_LINES = JsonLinesFormat(write=pl.DataFrame.write_ndjson)
+WORKBOOK = WholeFormat(read=sheets.read_sheet)
+FORMATS: dict[str, Format] = {
+    ".csv": CSV,
+    f".csv{COMPRESSED}": CSV,
+    ".parquet": PARQUET,
+    ".pq": PARQUET,
+    **dict.fromkeys((".jsonl", ".ndjson", f".jsonl{COMPRESSED}"), JSON_LINES),
+    **dict.fromkeys(sheets.ENDINGS, WORKBOOK),
+    **dict.fromkeys(READERS, LabelledFormat()),
+    ".geojson": WholeFormat(read=_feature_rows),
+}
 """The format of each ending; a file with another one is read as CSV."""
 
 
@@ -91,20 +163,9 @@ def find_format(path: Path) -> tuple[str, Format] | None:
     return next(((end, FORMATS[end]) for end in sorted(FORMATS, key=len, reverse=True) if name.endswith(end)), None)
 
 
-def read_table(
-    path: Path,
-    columns: Sequence[str] | None = None,
-    *,
-    guess: bool = True,
-    empty: bool = False,
-    reading: Reading = "strict",
-) -> pl.DataFrame:
-    """The rows of a file with the wanted columns (all if `None`); without `guess`, a file that this program wrote.
-
-    A file without rows is refused unless it may be `empty`; `reading` says what else is refused.
-    """
-    found = read_pieces(path, columns, guess=guess, empty=empty, reading=reading)
-    return pl.concat([piece.frame for piece in found], rechunk=True)
+def read_table(path: Path, columns: Sequence[str] | None = None, **how: Any) -> pl.DataFrame:
+    """The rows of a file with the wanted columns (all if `None`), read as `read_pieces` is told."""
+    return pl.concat([piece.frame for piece in read_pieces(path, columns, **how)], rechunk=True)
 
 
 def read_pieces(
@@ -114,8 +175,13 @@ def read_pieces(
     guess: bool = True,
     empty: bool = False,
     reading: Reading = "strict",
+    opening: Opening = USUAL,
 ) -> Iterator[Piece]:
-    """The same piece by piece, at least one."""
+    """The rows of a file with the wanted columns (all if `None`), piece by piece, at least one.
+
+    Without `guess`, it is a file that this program wrote. One without rows is refused unless it may be `empty`;
+    `reading` says what else is refused.
+    """
     try:
         str(path).encode()
     except UnicodeEncodeError as error:
@@ -125,16 +191,40 @@ def read_pieces(
     if path.is_dir():
         raise DataError(f"{path}: this is a folder; expected a file such as {endings()}")
     rows = 0
+    _, known = find_format(path) or ("", CSV)
+    _refuse_meaningless(path, known, opening)
     try:
-        _, known = find_format(path) or ("", CSV)
-        for piece in known.pieces(path, columns, guess, reading):
+        for piece in known.pieces(path, columns, guess, reading, opening):
             rows += piece.frame.height
             yield piece
     except UNREADABLE as error:
+        if known.is_text and (advice := encoding_advice(path, opening)):
+            raise DataError(f"{path}: the text is not UTF-8{advice}") from error
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise DataError(f"{path}: cannot be read as a table ({shorten(reason, MAX_REASON)})") from error
     if not rows and not empty:
         raise DataError(f"{path}: the file has no rows")
+
+
+def _refuse_meaningless(path: Path, known: Format, opening: Opening) -> None:
+    """Refuse what is said of a file and means nothing for its format."""
+    if opening.part and known is not WORKBOOK:
+        raise ParameterError(f"{path}: only workbooks and databases have parts; leave out #{opening.part}")
+    if opening.encoding and not known.is_text:
+        raise ParameterError(f"{path}: files of this format say by themselves what encoding they have")
+    if opening.delimiter and known is not CSV:
+        raise ParameterError(f"{path}: a delimiter means something for files of delimited text alone")
+
+
+def encoding_advice(path: Path, opening: Opening) -> str:
+    """What to say of a file of text in an encoding that is not known; nothing of one that is as expected."""
+    kind = (find_format(path) or ("", CSV))[1]
+    if opening.encoding or kind not in (CSV, JSON_LINES):
+        return ""
+    with suppress(*UNREADABLE), open_text(path, opening) as file:
+        if guessed := guess_encoding(file.read(GUESSED)):
+            return f"; it looks like {guessed}: say --encoding {guessed}"
+    return ""
 
 
 def write_table(table: pl.DataFrame | Parts, path: Path) -> None:
@@ -151,10 +241,10 @@ def table_bytes(table: pl.DataFrame | Parts, path: Path) -> bytes:
 
 
 def require_format(path: Path) -> tuple[str, Format]:
-    """The ending and the format of a file to write; refuses a name that says none."""
+    """The ending and the format of a file to write; refuses a name that says none, or one that is read alone."""
     found = find_format(path)
-    if found is None:
-        raise ParameterError(f"{path}: the name of the file must end in {endings()}")
+    if found is None or found[1].write is None:
+        raise ParameterError(f"{path}: the name of the file must end in {endings(written=True)}")
     return found
 
 
@@ -194,7 +284,7 @@ def _write(table: pl.DataFrame | Parts, path: Path, file: IO[bytes]) -> None:
         raise OSError(str(error)) from error
 
 
-def endings() -> str:
-    """The ends of names that tell a format."""
-    *first, last = FORMATS
+def endings(*, written: bool = False) -> str:
+    """The ends of names that tell a format, or one that is `written` too."""
+    *first, last = [end for end, known in FORMATS.items() if known.write or not written]
     return f"{', '.join(first)} or {last}"

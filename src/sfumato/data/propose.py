@@ -162,7 +162,7 @@ def _limit_quasi(columns: dict[str, dict[str, Any]]) -> None:
 
 
 def _name(where: str) -> str:
-    stem = where.replace("\\", "/").rsplit("/", 1)[-1].split(".", 1)[0]
+    stem = where.partition("#")[0].replace("\\", "/").rsplit("/", 1)[-1].split(".", 1)[0]
     return stem if where != FRAME and stem else "table"
 
 

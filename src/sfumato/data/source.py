@@ -4,7 +4,7 @@ Everything arrives as Polars frames with the wanted columns only, piece by piece
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from fnmatch import fnmatch
 from functools import cached_property
 from pathlib import Path
@@ -13,11 +13,13 @@ from typing import Any, Self, cast
 import polars as pl
 
 from sfumato.data import pieces
+from sfumato.data.databases import read_database
 from sfumato.data.delimited import Reading
-from sfumato.data.formats import endings, find_format, read_pieces
+from sfumato.data.formats import encoding_advice, endings, find_format, read_pieces
+from sfumato.data.opening import PART, USUAL, Opening, hide_secrets, is_address, split_part
 from sfumato.data.pieces import Piece, refuse_duplicates, select, stack
 from sfumato.data.text import UNREADABLE, column_of
-from sfumato.errors import DataError, shorten
+from sfumato.errors import DataError, ParameterError, shorten
 
 FRAME = "the data frame"
 OWN_TYPES = "biufM"
@@ -50,12 +52,26 @@ class Source:
     where: str
     files: tuple[Path, ...] = ()
     frame: pl.DataFrame | None = None
+    address: str = ""
+    """Of a table in a database; it can hold a password."""
+    opening: Opening = USUAL
 
     @classmethod
-    def of(cls, source: Any) -> Self:
-        """A file, all files in a folder or of a pattern such as `part-*.parquet`, or a data frame of any library."""
-        if isinstance(source, str | Path):
-            return cls(where=str(Path(source)), files=find_files(Path(source)))
+    def of(cls, source: Any, *, encoding: str | None = None, delimiter: str | None = None) -> Self:
+        """A file, all files in a folder or of a pattern such as `part-*.parquet`, or a data frame of any library.
+
+        A sheet stands behind its workbook (`people.xlsx#2024`), a table or query behind the address of its database.
+        """
+        opening = Opening(encoding=encoding, delimiter=delimiter)
+        if isinstance(source, str | Path) and not is_address(source):
+            path, part = _split(Path(source))
+            return cls(where=str(Path(source)), files=find_files(path), opening=replace(opening, part=part))
+        if opening != USUAL:
+            raise ParameterError("encoding and delimiter say how a file of text is read; this is no such file")
+        if isinstance(source, cls):
+            return source
+        if isinstance(source, str):
+            return cls(where=hide_secrets(source), address=source)
         source = source.collect() if isinstance(source, pl.LazyFrame) else source
         return cls(where=FRAME, frame=source if isinstance(source, pl.DataFrame) else _convert(source))
 
@@ -75,14 +91,46 @@ class Source:
         if self.frame is not None:
             yield from _pieces_of(self.frame, columns, empty=empty)
             return
+        if self.address:
+            yield from self._from_database(columns, empty=empty)
+            return
         rows, sizes = 0, self._sizes
         for number, path in enumerate(self.files):
-            for piece in read_pieces(path, columns, empty=empty or len(self.files) > 1, reading=reading):
+            several = len(self.files) > 1
+            for piece in read_pieces(path, columns, empty=empty or several, reading=reading, opening=self.opening):
                 rows += piece.frame.height
                 done = (sum(sizes[:number]) + piece.done * sizes[number]) / sum(sizes)
-                yield piece._replace(done=done, where=str(path))
+                yield piece._replace(done=done, where=str(path) if several else self.where)
         if not rows and not empty:
             raise DataError(f"{self.where}: the files have no rows")
+
+    def _from_database(self, columns: Sequence[str] | None, *, empty: bool) -> Iterator[Piece]:
+        rows = 0
+        for piece in read_database(self.address, columns):
+            rows += piece.frame.height
+            yield piece._replace(where=self.where)
+        if not rows and not empty:
+            raise DataError(f"{self.where}: the table has no rows")
+
+    @property
+    def name(self) -> str:
+        """What it is called without its ending; of a table in a database, its name there."""
+        before, part = split_part(self.where) if self.address or self.opening.part else (self.where, "")
+        in_base = bool(self.address and part) and not any(sign.isspace() or sign == "/" for sign in part)
+        return part if in_base else Path(before).name.split(".", 1)[0]
+
+    @property
+    def advice(self) -> str:
+        """What to say of files whose bytes were spelled out, because their encoding is not known."""
+        return next(filter(None, (encoding_advice(path, self.opening) for path in self.files)), "")
+
+
+def _split(path: Path) -> tuple[Path, str]:
+    """A file and the part of it that is meant; a sign in the name of a file that is there belongs to the name."""
+    if PART not in path.name or path.exists():
+        return path, ""
+    name, part = split_part(path.name)
+    return (path.with_name(name), part) if name else (path, "")
 
 
 def find_files(path: Path) -> tuple[Path, ...]:

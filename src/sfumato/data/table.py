@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from sfumato.data.engine import Counted, Engine, PolarsEngine, Progress
 from sfumato.data.kept import KeptRows
-from sfumato.data.source import is_on_spark
+from sfumato.data.source import Source, is_on_spark
+from sfumato.errors import ParameterError
 from sfumato.notebook import html_table
 from sfumato.schema import Axis, Schema
 from sfumato.schema.axis import MISSING_LABEL, Span
@@ -56,6 +57,8 @@ class Table:
     """How many rows were left out because nothing says whose they are, for the publisher's eyes."""
     wider: Counted | None = None
     """The rows counted over the columns with role other as well, where there are such and they were counted."""
+    placed: Mapping[str, int] = field(default_factory=dict)
+    """How many values of each column were off the schema and replaced as it says, for the publisher's eyes."""
     files: tuple[Path, ...] = ()
     """Where the rows were read, if those were files."""
     _memory: dict[Hashable, Any] = field(default_factory=dict, init=False)
@@ -248,6 +251,7 @@ class Table:
             cell_people=None if counted.first is None else counted.first[order],
             repeated=counted.repeated,
             unowned=counted.unowned,
+            placed=counted.placed,
         )
 
 
@@ -266,8 +270,19 @@ def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return np.asarray(numbers ^ (numbers >> np.uint64(31)))
 
 
-def read(source: Any, schema: Schema | Mapping[str, Any] | Path | str, *, progress: Progress | None = None) -> Table:
+def read(
+    source: Any,
+    schema: Schema | Mapping[str, Any] | Path | str,
+    *,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    progress: Progress | None = None,
+) -> Table:
     """The table in a file, in all files of a folder or of a pattern (`part-*.parquet`), or in a data frame.
+
+    A sheet stands behind its workbook (`people.xlsx#2024`), a table or a query behind the address of its database
+    (`sqlite:///people.db#visits`). Files of text are UTF-8 unless an `encoding` is given or they begin with the mark of
+    UTF-16; what stands between their cells is found out unless a `delimiter` is given.
 
     The schema, which declares it, is a `Schema`, the path of a TOML file, or a mapping with the same contents. Rows are
     read piece by piece and not held; `progress` is told how many were read, and of how many as far as is known. Those
@@ -284,10 +299,12 @@ def read(source: Any, schema: Schema | Mapping[str, Any] | Path | str, *, progre
     elif not isinstance(schema, Schema):
         schema = Schema.load(schema)
     if is_on_spark(source):
+        if encoding or delimiter:
+            raise ParameterError("encoding and delimiter mean nothing for rows that Spark reads; say them to Spark")
         from sfumato.data.spark import SparkEngine  # Spark takes a second to import
 
         on_spark = SparkEngine.read(source, schema)
         rows_there = on_spark.source
         return replace(Table.from_rows(on_spark, schema), files=rows_there.files, derived=rows_there.derived)
-    rows = PolarsEngine.read(source, schema, progress)
+    rows = PolarsEngine.read(Source.of(source, encoding=encoding, delimiter=delimiter), schema, progress)
     return replace(Table.from_rows(rows, schema), files=rows.source.files)

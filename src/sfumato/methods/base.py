@@ -38,8 +38,9 @@ CLOSED = (
 )
 """Where no cell can stop a release, what keeps a cell from reaching into the lines after it."""
 UTF_8 = (
-    "in a Parquet file or an Arrow table, columns of text hold UTF-8, as programs that write these see to; one in "
-    "which a cell does not is refused, which tells about somebody"
+    "in a Parquet file or an Arrow table, columns of text hold UTF-8, and a workbook, a statistics program's file or a "
+    "database can be read as a whole, as programs that write these see to; one in which a cell stops that is refused, "
+    "which tells about somebody"
 )
 
 
@@ -91,10 +92,17 @@ class Method(ABC):
         release = self._promising(table, self._publish(table, source))
         if self.endpoint and not source.protects and release.violations():
             return release.without_guarantee("made to compare others with")
-        release = release.verified()
+        release = self._telling_of_values(table, release).verified()
         if self.randomized and not source.protects and release.claim.promises:
             return release.without_guarantee("seeded")
         return release
+
+    def _telling_of_values(self, table: Table, release: Release) -> Release:
+        """The release with how many values were replaced; a count read off the rows has no place beside noise."""
+        if self.randomized or not table.placed:
+            return release
+        provenance = dataclasses.replace(release.provenance, off_schema=dict(sorted(table.placed.items())))
+        return dataclasses.replace(release, provenance=provenance)
 
     def _promising(self, table: Table, release: Release) -> Release:
         """The release under the claim that its schema leaves, and what was seen of the rows."""

@@ -19,7 +19,8 @@ def find_contradictions(release: Content) -> list[str]:
     claim = release.claim
     if not claim.promises:
         return []
-    found = missing_caveats(claim, release.schema.caveats(noise=claim.noise is not None))
+    implied = release.schema.caveats(noise=claim.noise is not None)
+    found = [*missing_caveats(claim, implied), *_replaced(release)]
     return [*found, *(_against_noise(release) if claim.noise else _without_noise(release))]
 
 
@@ -31,6 +32,19 @@ def missing_caveats(claim: Claim, implied: tuple[str, ...]) -> list[str]:
     says_who = any(WHO in line for line in claim.assumptions)
     missing = [caveat for caveat in implied if caveat not in claim.assumptions]
     return [f"the claim leaves out that {caveat}" for caveat in missing if not (says_who and ONE_ROW in caveat)]
+
+
+def _replaced(release: Content) -> list[str]:
+    """Counts of values that were replaced, where the schema replaces none, or noise would have to cover them."""
+    columns = {axis.name: axis.off_schema for axis in release.schema.modelled}
+    found = [
+        f"{name} is said to have values that were replaced, which its schema does not declare"
+        for name in release.provenance.off_schema
+        if not columns.get(name)
+    ]
+    if release.provenance.off_schema and release.claim.noise:
+        found.append("it counts values that were replaced, which no noise covers")
+    return found
 
 
 def _against_noise(release: Content) -> list[str]:

@@ -1,7 +1,7 @@
 """`release.json`: what every release folder says about itself, whatever kind of data lies in it.
 
-Nothing in it is computed on the real data. Where it names no kind, the folder holds a table. Folders of flows used to
-be described by `commute.json`; these are read as if they were written today.
+But for how many values were replaced, nothing in it is computed on the real data. Where it names no kind, the folder
+holds a table. Folders of flows used to be described by `commute.json`; these are read as if they were written today.
 """
 
 import json
@@ -20,6 +20,8 @@ from sfumato.version import __version__
 
 FORMAT = 1
 DESCRIPTION = "release.json"
+CODEBOOK = "codebook.md"
+"""What its columns mean, for people; folders of earlier versions have none."""
 OLD_FLOWS = "commute.json"
 Kind = Literal["table", "flows"]
 PARTS: dict[Kind, tuple[str, ...]] = {
@@ -37,11 +39,12 @@ _TYPES: dict[type, str] = {str: "a word", dict: "an object"}
 
 @dataclass(frozen=True, kw_only=True)
 class Provenance:
-    """How a release was made: nothing in it is computed on the real data.
+    """How a release was made: nothing in it is computed on the real data, but for `off_schema`.
 
     `made` says how many of what the method came to make, where that does not follow from its parameters but from its
-    noisy counts. `id` is the random name under which the ledger keeps what the release cost; `None` where it cost
-    nothing.
+    noisy counts. `off_schema` says how many values of each column were off the schema and replaced, where no noise is
+    drawn: it is the one thing that is counted on the rows. `id` is the random name under which the ledger keeps what
+    the release cost; `None` where it cost nothing.
     """
 
     method: str
@@ -49,6 +52,7 @@ class Provenance:
     version: str = __version__
     id: str | None = None
     made: dict[str, int] = field(default_factory=dict)
+    off_schema: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +83,7 @@ class Envelope:
             "method": self.provenance.method,
             "parameters": self.provenance.parameters,
             **({"made": self.provenance.made} if self.provenance.made else {}),
+            **({"off_schema": self.provenance.off_schema} if self.provenance.off_schema else {}),
             "claim": self.claim.spec(),
             "files": self.files,
             **self.details,
@@ -119,6 +124,7 @@ class Envelope:
                 version=entry(spec, "version", str),
                 id=entry(spec, "id", str) if "id" in spec else None,
                 made=_made(entry(spec, "made", dict)) if "made" in spec else {},
+                off_schema=_replaced(entry(spec, "off_schema", dict)) if "off_schema" in spec else {},
             ),
             files={table: word(spec["files"], table, "files") for table in entry(spec, "files", dict)},
             details={part: spec[part] for part in PARTS[spec["kind"]] if part in spec},
@@ -154,7 +160,8 @@ def files_of_release(folder: Path) -> set[str]:
     """The names of the files that make up the release in a folder; none if there is no release."""
     try:
         path = describing(folder)
-        return {path.name, *Envelope.read(folder).files.values()} if path else set()
+        told = {CODEBOOK} if (folder / CODEBOOK).is_symlink() or (folder / CODEBOOK).exists() else set()
+        return {path.name, *Envelope.read(folder).files.values(), *told} if path else set()
     except ReleaseError:
         return set()
 
@@ -221,6 +228,14 @@ def _made(spec: dict[str, Any]) -> dict[str, int]:
     for what, number in spec.items():
         if what not in COUNTED or type(number) is not int or number < 0:
             raise ReleaseError(f"made has {what} = {number!r}; expected how many {', '.join(COUNTED)} were made")
+    return spec
+
+
+def _replaced(spec: dict[str, Any]) -> dict[str, int]:
+    """How many values of each column were replaced."""
+    for name, number in spec.items():
+        if type(number) is not int or number < 1:
+            raise ReleaseError(f"off_schema has {name} = {number!r}; expected how many of its values were replaced")
     return spec
 
 

@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 
 from sfumato.data.formats import read_pieces, write_table
 from sfumato.data.pieces import Parts, refuse_absent
+from sfumato.data.text import NOT_TEXT
 from sfumato.errors import ReleaseError
 from sfumato.files import new_folder, refuse_unwritable
-from sfumato.release.envelope import DESCRIPTION, Envelope, files_of_release
+from sfumato.release.codebook import codebook
+from sfumato.release.envelope import CODEBOOK, DESCRIPTION, Envelope, files_of_release
 
 
 def write_folder(
@@ -28,7 +30,9 @@ def write_folder(
     with new_folder(target, replace=replace and _is_release(target)) as unfinished:
         for name, table in tables.items():
             write_table(table, unfinished / files[name])
-        (unfinished / DESCRIPTION).write_text(dataclasses.replace(envelope, files=files).text(), encoding="utf-8")
+        described = dataclasses.replace(envelope, files=files)
+        (unfinished / DESCRIPTION).write_text(described.text(), encoding="utf-8")
+        (unfinished / CODEBOOK).write_bytes(codebook(described).encode(errors=NOT_TEXT))
     return target
 
 

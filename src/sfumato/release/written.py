@@ -4,6 +4,7 @@ A file of text has one way to be written, byte for byte, and so has the descript
 files may come from another version of a library; of those, everything is compared but how they are packed.
 """
 
+import dataclasses
 import io
 import json
 import re
@@ -18,13 +19,16 @@ import polars as pl
 from sfumato.data.blocks import COMPRESSED
 from sfumato.data.formats import FORMATS, PARQUET, find_format, is_written, table_bytes
 from sfumato.data.pieces import Parts
+from sfumato.data.text import NOT_TEXT
 from sfumato.parameters import MAX_SHOWN
 from sfumato.privacy.claims import choice_of
-from sfumato.release.envelope import DESCRIPTION, OLD_FLOWS, Envelope, describing, read_description, spelled
+from sfumato.release.codebook import codebook
+from sfumato.release.envelope import CODEBOOK, DESCRIPTION, OLD_FLOWS, Envelope, describing, read_description, spelled
 from sfumato.release.flows import FlowRelease
 from sfumato.release.footer import foreign_texts
 from sfumato.release.release import Release
 from sfumato.release.stored import stored_form
+from sfumato.version import __version__
 
 MAX_LONGER = 1.5
 """How much longer another version may write the description of the columns in a Parquet file."""
@@ -61,7 +65,18 @@ def compare_writing(folder: Path, release: Release | FlowRelease) -> Writing:
             more = _otherwise_written(files[name], (folder / files[name]).read_bytes(), rows)
             found += more
             unseen += [] if more else [f"whether {files[name]} hides something in how it is packed"]
-    return Writing(contradictions=tuple(found), unseen=tuple(unseen))
+    told, untold = _compare_codebook(folder, dataclasses.replace(usual, files=files))
+    return Writing(contradictions=(*found, *told), unseen=(*unseen, *untold))
+
+
+def _compare_codebook(folder: Path, described: Envelope) -> tuple[list[str], list[str]]:
+    """What is wrong about the codebook of a release, if it has one, and what cannot be seen about it."""
+    path = folder / CODEBOOK
+    if not path.is_file() or path.read_bytes() == codebook(described).encode(errors=NOT_TEXT):
+        return [], []
+    if described.provenance.version != __version__:
+        return [], [f"whether {CODEBOOK} says what {DESCRIPTION} does: another version of the program wrote it"]
+    return [f"{CODEBOOK} is not what the program writes of such a release"], []
 
 
 def _otherwise_described(path: Path, usual: Envelope) -> list[str]:
@@ -109,7 +124,7 @@ def _otherwise_written(name: str, content: bytes, table: pl.DataFrame) -> list[s
     ending, kind = find_format(Path(name)) or ("", None)
     if kind is PARQUET:
         return list(_other_parquet(name, content, table))
-    usual = table_bytes(table, Path(f"{name}{next(iter(FORMATS))}"))
+    usual = table_bytes(table, Path(f"table{ending.removesuffix(COMPRESSED)}"))
     if not ending.endswith(COMPRESSED):
         return [_other_text(name, content, usual)]
     unpacking = zlib.decompressobj(zlib.MAX_WBITS | 16)

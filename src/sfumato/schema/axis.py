@@ -25,6 +25,7 @@ RESERVED_LABELS = frozenset({ANY, MISSING_LABEL, PRESENT_LABEL})
 REFUSE = "refuse"
 AS_MISSING = "missing"
 CLIP = "clip"
+ROUND = "round"
 
 
 class Span(NamedTuple):
@@ -95,6 +96,11 @@ class Axis(ABC):
     @abstractmethod
     def _parse_values(self, text: str) -> tuple[int, int] | None:
         """The interval that a label without missing part stands for, `None` if it has no meaning here."""
+
+    @property
+    def refuses(self) -> bool:
+        """Whether there are values that are refused, whatever `off_schema` says."""
+        return not self.off_schema
 
     @property
     def positions(self) -> int:

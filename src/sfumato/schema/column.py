@@ -3,13 +3,13 @@
 import math
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, Self, cast, get_args
 
 from sfumato.errors import DataError, SchemaError, quote
 from sfumato.schema.axis import AS_MISSING, MISSING_LABEL, REFUSE, Axis
 from sfumato.schema.categorical import CategoricalAxis
 from sfumato.schema.hierarchy import read_hierarchy
-from sfumato.schema.numeric import GRID_TOLERANCE, NumericAxis, spell_number
+from sfumato.schema.numeric import COMMA, GRID_TOLERANCE, POINT, NumericAxis, spell_number
 from sfumato.schema.taxonomy import Node, as_label, flat_tree, leaves, parse_nested
 
 Role = Literal["identifier", "quasi", "sensitive", "other", "keep", "ignore"]
@@ -22,7 +22,7 @@ EXACT = 2**53
 """Whole numbers beyond are floats, which they are compared with."""
 
 _KEYS = {"role", "kind", "nullable", "from_data", "not_sensitive"}
-_NUMERIC_KEYS = {"min", "max", "step", "width", "edges", "hierarchy", "taxonomy", "off_schema"}
+_NUMERIC_KEYS = {"min", "max", "step", "width", "edges", "hierarchy", "taxonomy", "off_schema", "decimal"}
 _CATEGORICAL_KEYS = {"values", "hierarchy", "taxonomy", "off_schema", "coarsen"}
 
 
@@ -37,6 +37,13 @@ class Column:
     role: Role
     axis: Axis | None = None
     from_data: tuple[str, ...] = ()
+
+    @property
+    def published(self) -> Self:
+        """The column of a release, in which numbers have a decimal point."""
+        if not isinstance(self.axis, NumericAxis) or self.axis.decimal == POINT:
+            return self
+        return replace(self, axis=replace(self.axis, decimal=POINT))
 
     def spec(self) -> dict[str, Any]:
         """The column as a schema file spells it."""
@@ -90,7 +97,8 @@ class _Declaration:
             raise SchemaError(f"{self.where}: nullable is {quote(nullable)}; expected true or false")
         axis: Axis | None = None
         if kind == "numeric":
-            axis = replace(self.numeric_axis(), nullable=nullable, off_schema=self.off_schema([]))
+            off_schema, decimal = self.off_schema([]), self.decimal()
+            axis = replace(self.numeric_axis(), nullable=nullable, off_schema=off_schema, decimal=decimal)
         elif kind == "categorical":
             tree = self.categories()
             off_schema = self.off_schema([leaf.label for leaf in leaves(tree)])
@@ -126,6 +134,13 @@ class _Declaration:
         if not secrets:
             raise SchemaError(f"{self.where}: not_sensitive names all values, which leaves no secret")
         return found
+
+    def decimal(self) -> str:
+        """What stands before the fraction of a number in files of text."""
+        given = self.spec.get("decimal", POINT)
+        if given not in (POINT, COMMA):
+            raise SchemaError(f'{self.where}: decimal is {quote(given)}; expected "." or ","')
+        return str(given)
 
     def off_schema(self, labels: list[str]) -> str:
         """What becomes of a value off the schema, empty if it is refused; a value of the column wins over a word."""
@@ -181,7 +196,7 @@ class _Declaration:
         if not values:
             raise SchemaError(f"{self.where}: edges is empty; expected at least two numbers")
         edges = tuple(self.as_number(value, "edges") for value in values)
-        self.refuse_together("edges", _NUMERIC_KEYS - {"edges", "off_schema"})
+        self.refuse_together("edges", _NUMERIC_KEYS - {"edges", "off_schema", "decimal"})
         return edges
 
     def grid_with(self, tree: Node) -> NumericAxis:

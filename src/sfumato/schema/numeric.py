@@ -15,11 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import SchemaError, quote
-from sfumato.schema.axis import AS_MISSING, CLIP, MISSING, REFUSE, UNKNOWN, Axis
+from sfumato.schema.axis import AS_MISSING, CLIP, MISSING, REFUSE, ROUND, UNKNOWN, Axis
 from sfumato.schema.taxonomy import ANY, HalvedNode, Node, check_labels, to_nested
 
 MAX_GRID_POINTS = 2**31 - 2
 GRID_TOLERANCE = 1e-6
+POINT, COMMA = ".", ","
+"""What can stand before the fraction of a number."""
 
 _NUMBER = r"([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)"
 _BRACKETS = re.compile(rf"([\[(\]])\s*{_NUMBER}\s*[,;]\s*{_NUMBER}\s*([\])\[])$")
@@ -50,11 +52,15 @@ class NumericAxis(Axis):
     step: float = 1
     edges: tuple[float, ...] = ()
     tree: Node | None = None
+    decimal: str = POINT
+    """In text, a comma may stand for the point."""
 
     def __post_init__(self) -> None:
         where = f"column {self.name!r}"
-        if self.off_schema not in ("", CLIP) and not (self.off_schema == AS_MISSING and self.nullable):
-            expected = f"{REFUSE}, {CLIP} or {AS_MISSING} (with nullable = true)"
+        usual = ("", CLIP) if self.edges else ("", CLIP, ROUND)
+        if self.off_schema not in usual and not (self.off_schema == AS_MISSING and self.nullable):
+            words = f"{REFUSE}, {CLIP}" if self.edges else f"{REFUSE}, {CLIP}, {ROUND}"
+            expected = f"{words} or {AS_MISSING} (with nullable = true)"
             raise SchemaError(f"{where}: off_schema is {quote(self.off_schema)}; expected {expected}")
         if self.tree:
             check_labels(self.tree, where)
@@ -107,7 +113,13 @@ class NumericAxis(Axis):
             spec |= {"min": self.minimum, "max": self.maximum, "step": self.step}
         if self.tree:
             spec["taxonomy"] = to_nested(self.tree)
+        if self.decimal != POINT:
+            spec["decimal"] = self.decimal
         return spec
+
+    @property
+    def refuses(self) -> bool:
+        return self.off_schema in ("", ROUND)
 
     def encode(self, values: Sequence[object] | NDArray[np.float64]) -> NDArray[np.int32]:
         numbers = np.asarray(values, dtype=np.float64)
@@ -126,7 +138,10 @@ class NumericAxis(Axis):
     def _stand_ins(
         self, codes: NDArray[np.int32], values: Sequence[object] | NDArray[np.float64]
     ) -> int | NDArray[np.int32]:
-        """The nearest value; for what is no number the missing value, or the smallest where none may be missing."""
+        """The nearest value; for what is no number the missing value, or the smallest where none may be missing.
+
+        Where values are rounded alone, one beyond the ends of the grid stays off it, and so does what is no number.
+        """
         if self.off_schema == AS_MISSING:
             return MISSING
         numbers = np.where(codes == MISSING, np.nan, np.asarray(values, dtype=np.float64))
@@ -138,6 +153,9 @@ class NumericAxis(Axis):
             with np.errstate(over="ignore"):
                 nearest = np.round((numbers - self.minimum) / self.step)
         found = np.clip(nearest, 0, self.size - 1)
+        if self.off_schema == ROUND:
+            beyond = no_number | (numbers < self.minimum) | (numbers > self.maximum)
+            return np.where(beyond, codes, found).astype(np.int32)
         found[no_number] = MISSING if self.nullable else 0
         return found.astype(np.int32)
 

@@ -178,8 +178,8 @@ class Schema:
 
     @property
     def refusing(self) -> tuple[str, ...]:
-        """The columns in which a value off the schema is refused."""
-        return tuple(axis.name for axis in self.modelled if not axis.off_schema)
+        """The columns in which some values off the schema are refused."""
+        return tuple(axis.name for axis in self.modelled if axis.refuses)
 
     @property
     def outline(self) -> list[tuple[str, str, str]]:
@@ -228,7 +228,7 @@ class Schema:
     def public(self) -> Self:
         """The schema of what is published: only the columns that appear in a release, where a missing value has a
         spelling of its own."""
-        published = tuple(column for column in self.columns if column.role not in ("identifier", "ignore"))
+        published = tuple(column.published for column in self.columns if column.role not in ("identifier", "ignore"))
         return replace(self, columns=published, person=self.person_column, missing=DEFAULT_MISSING)
 
     @classmethod

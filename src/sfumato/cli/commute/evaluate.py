@@ -15,6 +15,7 @@ from sfumato.cli.options import Json, LedgerFile, names, output_option
 from sfumato.cli.show import note, number, print_columns, print_json, progress_bar, say
 from sfumato.cli.study import INTERRUPTED
 from sfumato.data.flows import Flows
+from sfumato.data.opening import split_part
 from sfumato.data.places import KILOMETRES
 from sfumato.errors import UnsatisfiableError
 from sfumato.measures.flows.evaluation import LOOK, evaluate
@@ -88,7 +89,7 @@ def command(
     else:
         runs, complete = _tried(sweep.runs(original), len(sweep.settings()))
         figures = [run.label for run in runs if run.label in sweep.figures()]
-    made = flows_document(flows.name, "" if releases else SIMULATED, runs, figures)
+    made = flows_document(Path(split_part(flows)[0]).name, "" if releases else SIMULATED, runs, figures)
     written = write(made, output, runs[0].evaluations[0].csv())
     if as_json:
         print_json({"report": str(output / "report.html"), "runs": [asdict(run) for run in made.runs]})

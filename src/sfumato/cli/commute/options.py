@@ -15,14 +15,18 @@ from sfumato.privacy.claims import NoGuarantee
 from sfumato.release import FlowRelease
 
 FlowsFile = Annotated[
-    Path,
+    str,
     Argument(
-        metavar="FLOWS", help="Pairs of origin and destination, with or without a count: CSV (.gz too) or Parquet."
+        metavar="FLOWS",
+        help="Pairs of origin and destination, with or without a count: a file of any format, or a database.",
     ),
 ]
 PlacesFile = Annotated[
-    Path,
-    Option(metavar="FILE", help="All places, public: id, latitude, longitude, and any regions as further columns."),
+    str,
+    Option(
+        metavar="FILE",
+        help="All places, public: id, latitude, longitude, and any regions as further columns; or GeoJSON.",
+    ),
 ]
 DataSet = Annotated[
     str,
@@ -42,9 +46,11 @@ class Columns:
     origin: str | None = parameter(default=None, metavar="COLUMN", help="The column of origins.")
     destination: str | None = parameter(default=None, metavar="COLUMN", help="The column of destinations.")
     count: str | None = parameter(default=None, metavar="COLUMN", help="The column of counts, if there is one.")
-    place_id: str | None = parameter(default=None, metavar="COLUMN", help="The column of ids among the places.")
+    place_id: str | None = parameter(
+        default=None, metavar="COLUMN", help="The column, or the property in GeoJSON, of ids among the places."
+    )
 
-    def places(self, path: Path) -> Places:
+    def places(self, path: str) -> Places:
         return Places.read(path, place=self.place_id)
 
     def flows(self, rows: Any, places: Places) -> Flows:

@@ -14,7 +14,7 @@ from sfumato.data.encode import encode_values, spelled_numbers
 from sfumato.data.spark.session import named
 from sfumato.errors import DataError
 from sfumato.schema import MISSING, UNKNOWN, Schema
-from sfumato.schema.axis import AS_MISSING, CLIP
+from sfumato.schema.axis import AS_MISSING, CLIP, ROUND
 from sfumato.schema.numeric import GRID_TOLERANCE, NumericAxis
 
 NUMBER = r"^-?[0-9]{1,15}(\.[0-9]{1,15})?\z"
@@ -53,7 +53,8 @@ def _on_axis(axis: NumericAxis, number: Column, missing: tuple[str, ...]) -> Col
         inside = (sql.abs(steps - rounded) <= GRID_TOLERANCE) & (rounded >= 0) & (rounded < axis.size)
         nearest = sql.least(sql.greatest(rounded, sql.lit(0.0)), sql.lit(float(axis.size - 1))).cast("int")
     absent = number.isNull() | sql.isnan(number) | number.isin(*map(float, spelled_numbers(missing)))
-    off = {CLIP: nearest, AS_MISSING: sql.lit(MISSING)}.get(axis.off_schema, sql.lit(UNKNOWN))
+    within = sql.when(number.between(float(axis.minimum), float(axis.maximum)), nearest).otherwise(sql.lit(UNKNOWN))
+    off = {CLIP: nearest, ROUND: within, AS_MISSING: sql.lit(MISSING)}.get(axis.off_schema, sql.lit(UNKNOWN))
     nothing = 0 if axis.off_schema == CLIP and not axis.nullable else MISSING
     return sql.when(absent, nothing).when(inside, nearest).otherwise(off)
 

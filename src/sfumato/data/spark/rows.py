@@ -16,6 +16,7 @@ from pyspark.sql import functions as sql
 from pyspark.sql import types as kinds
 
 from sfumato.data.delimited import SEPARATORS
+from sfumato.data.formats import CSV, PARQUET, find_format
 from sfumato.data.pieces import refuse_absent, refuse_duplicates
 from sfumato.data.source import FRAME
 from sfumato.data.spark.bring import bring
@@ -85,6 +86,10 @@ def open_rows(path: str, master: str | None = None) -> SparkRows:
     parquet = {name.lower().endswith((".parquet", ".pq")) for name in found}
     if len(parquet) > 1:
         raise DataError(f"{path}: these are files of several formats; give a pattern such as *.csv")
+    known = [(name, (find_format(Path(name)) or ("", CSV))[1]) for name in found]
+    for name, kind in known:
+        if kind not in (CSV, PARQUET):
+            raise DataError(f"{name}: Spark reads CSV and Parquet here; leave out --engine spark for other files")
     own = tuple(Path(place) for place in found if os.path.exists(place))
     if parquet == {True}:
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sfumato.data.text import as_text, quote_cell
 from sfumato.errors import DataError
-from sfumato.schema import MISSING, UNKNOWN, Axis
+from sfumato.schema import MISSING, UNKNOWN, Axis, DateAxis
 from sfumato.schema.taxonomy import as_label
 
 
@@ -28,6 +28,8 @@ def encode_column(raw: pl.Series, axis: Axis, missing: tuple[str, ...], where: s
 
 def encode_values(raw: pl.Series, axis: Axis, missing: tuple[str, ...], where: str) -> pl.Series:
     """The same, with `UNKNOWN` and `MISSING` where they may not be."""
+    if isinstance(axis, DateAxis) and axis.unit != "hour" and isinstance(raw.dtype, pl.Datetime):
+        raw = raw.dt.date()  # so that every day is looked at once
     raw = raw.alias("raw")  # Polars reads some column names as patterns.
     codes = (
         _encode_numbers(raw, axis, missing)

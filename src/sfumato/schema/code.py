@@ -112,6 +112,8 @@ class CodeAxis(Axis):
         return replace(coarser, off_schema=self.prefixes.label(above, coarser._level))
 
     def codes_in(self, coarser: Self) -> NDArray[np.int64]:
+        if self.pattern:
+            return np.arange(self.size, dtype=np.int64) // (self.size // coarser.size)
         codes = (self.prefixes.above(code, self._level, coarser._level) for code in range(self.size))
         return np.fromiter(codes, dtype=np.int64, count=self.size)
 

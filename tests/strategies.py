@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import random
 from dataclasses import dataclass, field
+from datetime import date, timedelta
 from functools import cached_property
 from typing import Any
 
@@ -155,9 +156,50 @@ def categories(
 
 
 @st.composite
+def dates(draw: st.DrawFn, most: int = 9, name: str = "x") -> AxisCase:
+    """Days around the end of a leap February, or months around the turn of a year."""
+    size = draw(st.integers(1, most))
+    if draw(st.booleans()):
+        days = [date(2024, 2, 24) + timedelta(number) for number in range(size)]
+        raw = tuple((day.isoformat(), f"{day.isoformat()} 12:30:00", f"{day:%d.%m.%Y}") for day in days)
+        spec = {"kind": "date", "min": days[0].isoformat(), "max": days[-1].isoformat(), "format": "%d.%m.%Y"}
+        return AxisCase(name, spec, raw)
+    months = [f"{2023 + (9 + number) // 12}-{(9 + number) % 12 + 1:02d}" for number in range(size)]
+    spec = {"kind": "date", "min": months[0], "max": months[-1], "unit": "month"}
+    return AxisCase(name, spec, tuple((month, f"{month}-17") for month in months))
+
+
+@st.composite
+def codes(draw: st.DrawFn, most: int = 9, name: str = "x") -> AxisCase:
+    """A list of codes of different lengths, or all that a pattern spells; sorted texts are in natural order here."""
+    if draw(st.booleans()):
+        listed = sorted(draw(st.sets(st.text("AB", min_size=1, max_size=3), min_size=1, max_size=most)))
+        return AxisCase(name, {"kind": "code", "values": listed}, tuple((code, f" {code}") for code in listed))
+    last = draw(st.integers(0, max(most // 2 - 1, 0)))
+    spelled = tuple((f"{letter}{digit}",) for letter in "AB" for digit in range(last + 1))
+    return AxisCase(name, {"kind": "code", "pattern": f"[AB][0-{last}]"}, spelled)
+
+
+@st.composite
+def open_ends(draw: st.DrawFn, name: str = "x") -> AxisCase:
+    """A grid or bins whose ends stand for all beyond."""
+    if draw(st.booleans()):
+        return AxisCase(
+            name, {"kind": "numeric", "bottom": 3, "top": 5}, (("3", "-7"), ("4", "4.0"), ("5", "5.5", "90"))
+        )
+    spec = {"kind": "numeric", "edges": [0, 10], "bottom": 0, "top": 20}
+    return AxisCase(name, spec, (("-1", "-0.5"), ("0", "9.9"), ("10", "19"), ("20", "1000")))
+
+
+truths = st.just(AxisCase("x", {"kind": "boolean"}, (("false", "no", "0"), ("true", "Yes", "1.0"))))
+
+
+@st.composite
 def axes(draw: st.DrawFn, most: int = 9, name: str = "x") -> AxisCase:
     """Any axis, nullable or not."""
-    case = draw(st.one_of(grids(most, name), bins(most, name), categories(1, most, name)))
+    plain = st.one_of(grids(most, name), bins(most, name), categories(1, most, name))
+    case = draw(plain | st.one_of(dates(most, name), codes(most, name), open_ends(name), truths))
+    case = AxisCase(name, case.spec, case.raw)
     nullable = {"nullable": True} if draw(st.booleans()) else {}
     return AxisCase(case.name, {**case.spec, **nullable}, case.raw)
 
@@ -165,7 +207,11 @@ def axes(draw: st.DrawFn, most: int = 9, name: str = "x") -> AxisCase:
 @st.composite
 def sensitive_axes(draw: st.DrawFn, most: int = 5, name: str = "secret") -> AxisCase:
     """An axis with at least two positions."""
-    kinds = st.one_of(categories(2, most, name, secret_labels), grids(most, name).filter(lambda case: case.size > 1))
+    kinds = st.one_of(
+        categories(2, most, name, secret_labels),
+        grids(most, name).filter(lambda case: case.size > 1),
+        st.one_of(dates(most, name), codes(most, name)).filter(lambda case: case.size > 1),
+    )
     case = draw(kinds)
     nullable = {"nullable": True} if draw(st.booleans()) else {}
     return AxisCase(case.name, {**case.spec, **nullable}, case.raw)

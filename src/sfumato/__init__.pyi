@@ -52,6 +52,7 @@ from .release import read_published as read_published
 from .report.frontier.notebook import Frontier as Frontier
 from .report.frontier.notebook import frontier as frontier
 from .report.frontier.page import write_report as write_report
+from .samples.hospital import visits as visits
 from .samples.town import residents as residents
 from .schema import Schema as Schema
 from .version import __version__ as __version__

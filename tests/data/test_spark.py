@@ -50,6 +50,8 @@ TEXTS += [
     "2.0",
     "true",
     "12e400",
+    "2020-01-02",
+    "2020-01-02 03:04:05",
 ]
 NUMBERS = [0.0, -0.0, 1.0, 1.49, 2.5, 3.0000001, -1.0, 9.4, 9.6, 1e300, -9.0, float("inf"), float("-inf"), float("nan")]
 
@@ -82,6 +84,11 @@ AXES: dict[str, dict[str, Any]] = {
     },
     "bins": {"role": "quasi", "kind": "numeric", "edges": [0, 1, 2.5, 9.5], "off_schema": "clip"},
     "named": {"role": "quasi", "kind": "categorical", "values": ["1", "2", "é", "a b", "other"], "off_schema": "other"},
+    "open": {"role": "quasi", "kind": "numeric", "bottom": 1, "top": 4, "off_schema": "clip"},
+    "tails": {"role": "quasi", "kind": "numeric", "edges": [1, 2.5], "bottom": 1, "top": 9, "off_schema": "clip"},
+    "day": {"role": "quasi", "kind": "date", "min": "2019", "max": "2021", "off_schema": "clip"},
+    "code": {"role": "quasi", "kind": "code", "digits": 1, "off_schema": "9"},
+    "truth": {"role": "quasi", "kind": "boolean", "off_schema": "false"},
 }
 
 
@@ -112,7 +119,8 @@ def test_every_spelling_becomes_the_same_code() -> None:
 def test_columns_of_any_type_become_the_same_codes(kind: Any, values: list[Any]) -> None:
     named = {"role": "quasi", "kind": "categorical", "off_schema": "other"}
     named["values"] = ["true", "2020-01-02", "2020-01-02 03:04:05.000600", "3", "2.5", "1", "other"]
-    columns = {"named": named, **({"clipped": AXES["clipped"]} if kind != pl.Binary else {})}
+    columns = {"named": named, **{name: AXES[name] for name in ("day", "code", "truth")}}
+    columns |= {"clipped": AXES["clipped"]} if kind != pl.Binary else {}
     column = pl.Series(values, dtype=kind)
     check(pl.DataFrame(dict.fromkeys(columns, column)).with_columns(ill=pl.lit("yes")), schema_of(**columns))
 

@@ -57,7 +57,7 @@ def test_codes_follow_the_declared_order(case: AxisCase) -> None:
     axis = case.axis()
     for code, texts in enumerate(case.raw):
         stripped = [text.strip() for text in texts]
-        raw: Any = stripped if axis.kind == "categorical" else np.array(stripped, dtype=float)
+        raw: Any = np.array(stripped, dtype=float) if axis.kind == "numeric" else stripped
         assert axis.encode(raw).tolist() == [code] * len(texts)
         assert axis.parse(stripped[0]) == Span(code, code, False)
     assert [axis.parse(label) for label in axis.labels] == [

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sfumato.data.keys import pack
 from sfumato.mechanisms.noise import Source
 from sfumato.schema import Axis
-from sfumato.schema.numeric import NumericAxis, spell_number
+from sfumato.schema.axis import MISSING_LABEL
 
 Codes = NDArray[np.int32]
 """Rows of codes: (rows, axes), a missing value as -1."""
@@ -38,15 +38,13 @@ def flip_coins(count: int, source: Source) -> NDArray[np.bool_]:
 
 def spell_column(codes: NDArray[np.int32], axis: Axis) -> list[str]:
     """The values of a column as a table of people has them: of a bin its lower edge."""
-    if isinstance(axis, NumericAxis) and axis.edges:
-        return [spell_number(axis.value(code)) for code in codes.tolist()]
-    return [axis.labels[code] for code in codes.tolist()]
+    return [axis.raw_spelling(code) if code >= 0 else MISSING_LABEL for code in codes.tolist()]
 
 
 def apart(code: int, codes: NDArray[np.integer], axis: Axis) -> NDArray[np.float64]:
-    """How far values are from one: on a numeric axis the share of the range between them, on others 0 or 1."""
+    """How far values are from one: on a line the share of it that lies between them, on others 0 or 1."""
     different = np.asarray(codes != code, dtype=np.float64)
-    if axis.kind != "numeric" or code < 0:
+    if not axis.spaced or code < 0:
         return different
     return np.where(codes < 0, different, np.abs(codes - code) / max(axis.size - 1, 1))
 

@@ -21,7 +21,7 @@ Quasi = Annotated[
     list[str] | None,
     Option(
         metavar="A,B,C",
-        help="Columns that others may know about a person; without any, columns with few values are taken.",
+        help="Columns that others may know about a person; without any, those that tell most about whose a row is.",
     ),
 ]
 Parquet = Annotated[bool, Option("--parquet", help="Write the release as Parquet instead of CSV.")]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sfumato.data.text import as_text, quote_cell
 from sfumato.errors import DataError
-from sfumato.schema import MISSING, UNKNOWN, Axis
+from sfumato.schema import MISSING, UNKNOWN, Axis, DateAxis
 from sfumato.schema.axis import MISSING_LABEL
 from sfumato.schema.numeric import COMMA, POINT, NumericAxis
 from sfumato.schema.taxonomy import as_label
@@ -33,6 +33,8 @@ def encode_values(
     raw: pl.Series, axis: Axis, missing: tuple[str, ...], where: str, placed: Counter[str] | None = None
 ) -> pl.Series:
     """The same, with `UNKNOWN` and `MISSING` where they may not be; `placed` counts values that others stand for."""
+    if isinstance(axis, DateAxis) and axis.unit != "hour" and isinstance(raw.dtype, pl.Datetime):
+        raw = raw.dt.date()  # so that every day is looked at once
     raw = raw.alias("raw")  # Polars reads some column names as patterns.
     if axis.kind == "numeric" and raw.dtype.is_numeric():
         codes, off = _encode_numbers(raw, axis, missing)

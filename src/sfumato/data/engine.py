@@ -21,7 +21,8 @@ from sfumato.data.pieces import Parts, Piece, same_types, stack
 from sfumato.data.sorting import sorted_parts
 from sfumato.data.source import Source
 from sfumato.data.text import as_names
-from sfumato.schema import Axis, Schema
+from sfumato.schema import Axis, Schema, Span
+from sfumato.schema.axis import MISSING_LABEL
 
 Progress = Callable[[int, int], None]
 """Is told how many rows were read, and how many there are as far as is known."""
@@ -230,8 +231,10 @@ class PolarsEngine:
 
 
 def spell_codes(codes: NDArray[np.integer], axis: Axis) -> pl.Series:
-    """The column of the labels of some codes."""
-    return pl.Series(axis.name, axis.labels, dtype=pl.String).gather(np.where(codes < 0, axis.size, codes))
+    """The column of the labels of some codes, each spelled once."""
+    distinct, place = np.unique(codes, return_inverse=True)
+    labels = [axis.label(Span(int(code), int(code), False)) if code >= 0 else MISSING_LABEL for code in distinct]
+    return pl.Series(axis.name, labels, dtype=pl.String).gather(place.reshape(-1))
 
 
 def as_positions(codes: pl.DataFrame, axis: Axis) -> pl.Series:

@@ -1,164 +1,209 @@
 """A first schema for a table nobody has described yet, read off its rows and saying so.
 
 What is read off the data (bounds, categories, whether values are missing) is listed in each column's
-`from_data`, for the owner to replace by public knowledge.
+`from_data`, for the owner to replace by public knowledge. Every column has a sentence that says what it was taken
+for, and why.
 """
 
 import json
-import math
-import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
 
 from sfumato.data.pieces import refuse_absent
+from sfumato.data.profile import Profile, look_at, looks_like
+from sfumato.data.recognize import CODE_NAMES, Finding, recognize
+from sfumato.data.relations import choose_between, find_following
 from sfumato.data.source import FRAME, read_frame
-from sfumato.data.text import LEADING_ZERO, as_text
 from sfumato.errors import DataError, SchemaError
 from sfumato.schema import Schema
-from sfumato.schema.axis import CLIP
 from sfumato.schema.column import Column
 from sfumato.schema.taxonomy import as_label
 
-MISSING_SPELLINGS = ("", "?", "NA", "N/A", "NaN", "null")
-MAX_CATEGORIES = 200
-MAX_GRID_POINTS = 2_000
-DEFAULT_BINS = 50
 MAX_QUASI = 8
 IDENTIFYING_SHARE = 0.95
-MAX_NUMBER = 1e15
-DIGITS = re.compile(r"(\d+(?:\.\d+)?)", re.ASCII)
+IDENTIFYING_ROWS = 50
+"""So few rows may differ in a number by chance."""
+REPEATED_SHARE = 0.05
+"""Distinct values per row of a column that is called a number of somebody."""
+IDENTIFIER_NAMES = (
+    "id|ids|key|uuid|guid|ssn|patient|person|household|family|respondent|serial|serialno|account|email|mail|phone|"
+    "tel|name|surname|lastname|firstname|number|nr|no|pid|hhid|mrn|passport"
+)
+WEIGHT_NAMES = "weight|weights|wgt|fnlwgt|pwgtp|wgtp|sampleweight|surveyweight"
+MADE_BODY = "body|birth|kg|lb|lbs|patient"
 
 
 @dataclass(frozen=True)
-class _Profile:
-    """What one look at a column showed."""
+class Proposal:
+    """A schema, and for each column what it was taken for and why."""
 
-    name: str
-    present: int
-    missing: int
-    distinct: list[str]
-    numbers: pl.Series | None
+    schema: Schema
+    why: dict[str, str]
 
 
-def propose(source: Any, sensitive: str, quasi: tuple[str, ...] = ()) -> Schema:
+@dataclass
+class _Columns:
+    """The columns while they are looked at: their specs and reasons."""
+
+    profiles: dict[str, Profile]
+    sensitive: str
+    quasi: tuple[str, ...]
+    where: str
+    specs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    why: dict[str, str] = field(default_factory=dict)
+
+    def leave_out(self, name: str, why: str, role: str = "ignore") -> None:
+        self.specs[name], self.why[name] = {"role": role}, why
+
+    def take(self, name: str, role: str, finding: Finding) -> None:
+        self.specs[name], self.why[name] = {"role": role, **finding.spec}, finding.why
+
+    def with_role(self, role: str) -> list[str]:
+        return [name for name, spec in self.specs.items() if spec["role"] == role]
+
+
+def propose(
+    source: Any, sensitive: str, quasi: tuple[str, ...] = (), *, missing: Sequence[str] = (), max_quasi: int = MAX_QUASI
+) -> Schema:
     """A schema for the table, with `sensitive` as its sensitive column.
 
-    Columns named in `quasi` become quasi-identifiers; without any, every column with few enough values does.
+    Columns named in `quasi` become quasi-identifiers; without any, those that tell most about whose a row is, at most
+    `max_quasi`. `missing` are more spellings that mean a missing value.
 
     >>> sf.propose("town.csv", sensitive="condition", quasi=("age", "sex")).sensitive.name
     'condition'
     """
+    return make_proposal(source, sensitive, quasi, missing=missing, max_quasi=max_quasi).schema
+
+
+def make_proposal(
+    source: Any, sensitive: str, quasi: tuple[str, ...] = (), *, missing: Sequence[str] = (), max_quasi: int = MAX_QUASI
+) -> Proposal:
+    """The same, with the reasons."""
     frame, where = read_frame(source)
     refuse_absent([sensitive, *quasi], frame.columns, where)
     if sensitive in quasi:
         raise DataError(f"{where}: the column {sensitive!r} cannot be both sensitive and a quasi-identifier")
-    columns = {name: _column_spec(_profile(name, frame[name]), sensitive, quasi, where) for name in frame.columns}
+    profiles, spellings = look_at(frame, missing)
+    columns = _Columns({profile.name: profile for profile in profiles}, sensitive, quasi, where)
+    for profile in profiles:
+        _look(profile, columns)
     if not quasi:
-        _limit_quasi(columns)
-    if not any(spec["role"] == "quasi" for spec in columns.values()):
+        _leave_out_what_follows(frame, columns)
+        _keep_most_telling(columns, max_quasi)
+    if not columns.with_role("quasi"):
         raise DataError(f"{where}: no column looks like a quasi-identifier; name some")
+    person = _person(columns)
+    keys = {"name": _name(where), "missing": list(spellings), **({"person": person} if person else {})}
     try:
-        named = [name for name, spec in columns.items() if spec["role"] == "identifier"]
-        person = {"person": named[0]} if len(named) > 1 else {}
-        return Schema.parse({"name": _name(where), "missing": list(MISSING_SPELLINGS), **person, "columns": columns})
+        return Proposal(Schema.parse({**keys, "columns": columns.specs}), columns.why)
     except SchemaError as error:
         raise DataError(f"{where}: {error}") from error
 
 
-def _profile(name: str, raw: pl.Series) -> _Profile:
-    try:
-        text = as_text(raw.alias("raw"), name)
-    except DataError:
-        return _Profile(name, len(raw), 0, [], None)
-    present = text.filter(~text.is_in(MISSING_SPELLINGS).fill_null(True))
-    numbers = present.cast(pl.Float64, strict=False)
-    are_codes = bool(present.str.contains(LEADING_ZERO).any())
-    numeric = len(present) > 0 and not are_codes and bool((numbers.abs() <= MAX_NUMBER).fill_null(False).all())
-    distinct = sorted({as_label(value) for value in present.unique().to_list()}, key=_reading_order)
-    return _Profile(name, len(present), len(raw) - len(present), distinct, numbers if numeric else None)
-
-
-def _reading_order(label: str) -> tuple[list[tuple[bool, float, str]], str]:
-    """Numbers inside labels by their size: neighbours on an axis should be alike, and 10 is not next to 1."""
-    parts = [(part, DIGITS.fullmatch(part)) for part in DIGITS.split(label) if part]
-    return [(False, float(part), "") if is_number else (True, 0.0, part) for part, is_number in parts], label
-
-
-def _column_spec(column: _Profile, sensitive: str, quasi: tuple[str, ...], where: str) -> dict[str, Any]:
-    if column.name == sensitive:
-        role = "sensitive"
-    elif column.name in quasi:
-        role = "quasi"
-    elif quasi or not column.distinct:
-        role = "ignore"
+def _look(profile: Profile, columns: _Columns) -> None:
+    """Give a column its first role: the sensitive one, identifiers, what tells nothing, or a quasi-identifier."""
+    name = profile.name
+    if name == columns.sensitive or name in columns.quasi:
+        role = "sensitive" if name == columns.sensitive else "quasi"
+        finding = recognize(profile, role)
+        if not finding.spec:
+            raise DataError(f"{columns.where}: the column {name!r} cannot be {role}: {finding.why}")
+        columns.take(name, role, Finding(finding.spec, f"named as {ROLES[role]}; {finding.why}"))
+    elif columns.quasi:
+        columns.leave_out(name, "not among the columns named")
+    elif identifying := _identifies(profile):
+        columns.leave_out(name, identifying, "identifier")
+    elif len(profile.texts) == 1 and profile.rows > 1 and not profile.missing:
+        columns.leave_out(name, f"every row has {profile.texts[0]!r}, which tells nothing")
+    elif looks_like(name, WEIGHT_NAMES) and not looks_like(name, MADE_BODY) and profile.numbers is not None:
+        columns.leave_out(name, "called a weight of rows, which nobody knows about a person")
     else:
-        role = _guess_role(column)
-    if role in ("identifier", "ignore"):
-        return {"role": role}
-    if not column.distinct:
-        raise DataError(f"{where}: the column {column.name!r} holds no values of a plain type")
-    spec = {"role": role, **_declare_domain(column, role, where)}
-    if column.missing:
-        spec["nullable"] = True
-        spec["from_data"].append("nullable")
-    return spec
+        finding = recognize(profile, "quasi")
+        if finding.spec:
+            columns.take(name, "quasi", finding)
+        else:
+            columns.leave_out(name, finding.why)
 
 
-def _guess_role(column: _Profile) -> str:
-    identifying = len(column.distinct) / max(column.present, 1) > IDENTIFYING_SHARE
-    if identifying and (column.numbers is None or column.present > DEFAULT_BINS):
-        return "identifier"
-    return "ignore" if column.numbers is None and len(column.distinct) > MAX_CATEGORIES else "quasi"
+ROLES = {"sensitive": "the sensitive column", "quasi": "a quasi-identifier"}
 
 
-def _declare_domain(column: _Profile, role: str, where: str) -> dict[str, Any]:
-    few = len(column.distinct) <= (12 if role == "quasi" else 30)
-    if column.numbers is not None and not (few and role == "sensitive"):
-        return _declare_numbers(column.numbers, role)
-    if len(column.distinct) > MAX_CATEGORIES:
-        raise DataError(
-            f"{where}: the column {column.name!r} has {len(column.distinct)} different values, too many for "
-            "categories; group them first"
-        )
-    values = sorted(column.distinct, key=float) if column.numbers is not None else column.distinct
-    return {"kind": "categorical", "values": values, "from_data": ["values"]}
+def _identifies(profile: Profile) -> str:
+    """Why a column is taken for a name or number of somebody, empty if it is not."""
+    if not profile.plain or profile.dtype.is_temporal() or profile.present < 2:
+        return ""
+    texts, decimal = profile.texts, profile.texts.str.contains(r"[.,]\d").any() and profile.numbers is not None
+    dated = recognize(profile, "quasi").spec.get("kind") == "date" if len(texts) > 1 else False
+    named = looks_like(profile.name, IDENTIFIER_NAMES)
+    coded = looks_like(profile.name, CODE_NAMES) and not named
+    if decimal or dated or coded or profile.comma_numbers is not None:
+        return ""
+    sentences = texts.head(1000).str.split(" ").list.len().mean()
+    if profile.uniqueness > IDENTIFYING_SHARE and (profile.numbers is None or profile.present > IDENTIFYING_ROWS):
+        if isinstance(sentences, float) and sentences > 4:
+            return ""
+        return f"{len(texts):,} different values in {profile.present:,} rows: it names whose row it is"
+    if named and len(texts) > max(REPEATED_SHARE * profile.present, 100):
+        return f"called a name or number of somebody, with {len(texts):,} different values"
+    return ""
 
 
-def _declare_numbers(numbers: pl.Series, role: str) -> dict[str, Any]:
-    low, high = float(numbers.min()), float(numbers.max())  # type: ignore[arg-type]
-    whole = bool((numbers == numbers.round()).all())
-    most = MAX_GRID_POINTS if role == "quasi" else 30
-    if whole and high - low < most:
-        grid: dict[str, Any] = {"min": int(low), "max": int(high), "step": 1}
-    else:
-        grid = {"edges": _even_edges(low, high, DEFAULT_BINS if role == "quasi" else 20)}
-    return {"kind": "numeric", **grid, "off_schema": CLIP, "from_data": list(grid)}
+def _leave_out_what_follows(frame: pl.DataFrame, columns: _Columns) -> None:
+    """Of columns that say the same, more or less finely, keep one; and none that tells the sensitive value."""
+    names = columns.with_role("quasi")
+    following = find_following(frame, [*names, columns.sensitive])
+    for name in names:
+        if columns.sensitive in following.get(name, ()):
+            columns.leave_out(name, f"{columns.sensitive} follows from it, so who knew it would know the secret")
+    kind = {name: columns.specs[name]["kind"] for name in columns.with_role("quasi")}
+    for name, kept in choose_between(following, kind).items():
+        alike = kept in following.get(name, ())
+        if alike and kind[name] == "numeric" and kind[kept] == "categorical":
+            _order_by(frame, columns, kept, name)
+        how = "says the same as" if alike else "follows from"
+        better = "is finer" if not alike else "is no mere number" if kind[name] == "numeric" else "comes first"
+        columns.leave_out(name, f"{how} {kept}, which is kept because it {better}")
 
 
-def _even_edges(low: float, high: float, bins: int) -> list[float]:
-    """About `bins` bins of one round width from below `low` to above `high`."""
-    rough = max((high - low) / bins, 1e-9 * max(abs(low), abs(high), 1))
-    magnitude = 10.0 ** math.floor(math.log10(rough))
-    width = next(step * magnitude for step in (1, 2, 5, 10) if step * magnitude >= rough * (1 - 1e-9))
-    first = math.floor(low / width)
-    first -= _shorten(first * width) > low
-    edges = [_shorten(first * width)]
-    while edges[-1] <= high:
-        edges.append(_shorten((first + len(edges)) * width))
-    return edges
+def _order_by(frame: pl.DataFrame, columns: _Columns, words: str, number: str) -> None:
+    """Categories in the order of the numbers that stand beside them."""
+
+    pairs = (
+        frame.select(words, number).unique().drop_nulls().with_columns(pl.col(number).cast(pl.Float64, strict=False))
+    )
+    place = {as_label(word): value for word, value in pairs.iter_rows() if value is not None}
+    spec = columns.specs[words]
+    if all(value in place for value in spec.get("values", ())):
+        spec |= {"values": sorted(spec["values"], key=place.__getitem__), "ordered": True}
+        columns.why[words] += f"; in the order of {number}"
 
 
-def _shorten(number: float) -> float:
-    rounded = float(f"{number:.12g}")
-    return int(rounded) if rounded.is_integer() else rounded
+def _keep_most_telling(columns: _Columns, most: int) -> None:
+    """Keep the quasi-identifiers that tell most about whose a row is."""
+    names = columns.with_role("quasi")
+    bits = {name: columns.profiles[name].bits for name in names}
+    ranked = sorted(names, key=lambda name: -round(bits[name], 6))
+    for name in ranked[most:]:
+        least = ranked[most - 1]
+        why = f"tells less about whose a row is ({bits[name]:.1f} bits) than the {most} that are taken"
+        columns.leave_out(name, f"{why} ({bits[least]:.1f} bits or more)")
+    for name in ranked[:most]:
+        columns.why[name] += f"; {bits[name]:.1f} bits about whose a row is"
 
 
-def _limit_quasi(columns: dict[str, dict[str, Any]]) -> None:
-    """Keep the first few quasi-identifiers; the rest are left out rather than made into noise."""
-    for spec in [spec for spec in columns.values() if spec["role"] == "quasi"][MAX_QUASI:]:
-        spec["role"] = "ignore"
+def _person(columns: _Columns) -> str | None:
+    """Of several identifiers the one that says whose a row is: the finest that several rows share, or the first."""
+    named = columns.with_role("identifier")
+    if len(named) < 2:
+        return None
+    shared = [name for name in named if columns.profiles[name].uniqueness < 1]
+    found = max(shared, key=lambda name: len(columns.profiles[name].texts)) if shared else named[0]
+    columns.why[found] += "; taken for whose a row is"
+    return found
 
 
 def _name(where: str) -> str:
@@ -166,8 +211,8 @@ def _name(where: str) -> str:
     return stem if where != FRAME and stem else "table"
 
 
-def to_toml(schema: Schema) -> str:
-    """The schema as a commented file to edit."""
+def to_toml(schema: Schema, why: dict[str, str] | None = None) -> str:
+    """The schema as a commented file to edit, with what is known about each column above it."""
     lines = [
         "# A proposal. Roles: identifier (dropped), quasi, sensitive, keep (published as it is), ignore.",
         "# from_data lists what was read off the rows: replace it by what is public knowledge, then delete the line.",
@@ -184,7 +229,8 @@ def to_toml(schema: Schema) -> str:
     if schema.impossible:
         lines.append(f"impossible = {_toml_value(list(schema.impossible))}")
     for column in schema.columns:
-        lines += ["", toml_of_column(column)]
+        reason = " ".join((why or {}).get(column.name, "").split())
+        lines += ["", *([f"# {reason}"] if reason else []), toml_of_column(column)]
     return "\n".join(lines) + "\n"
 
 

@@ -2,9 +2,9 @@
 
 A label is cut into fields, at signs that part fields, and into words. A field that is a value or a group of a
 quasi-identifier tells it. A word may be there by chance, as in `stage 2` or `cancer, female`, so words count only if
-they tell in the labels of most rows. Numbers are in labels for reasons of their own, as in `20-30` or `<=50`, so in
-words a number counts only beside the name of its column or beside a value of another one. What is told must be true of
-most rows with the label, and finer than the class of some.
+they tell in the labels of most rows. Numbers, dates and codes are in labels for reasons of their own, as in `20-30` or
+`<=50`, so in words one counts only beside the name of its column or beside a value of another one. What is told must be
+true of most rows with the label, and finer than the class of some.
 
 In a wide class anything can be true, so labels must also be put together as a code is: whoever adds quasi-identifiers
 to diseases has flu with this and that, and a cold with this and that. `private insurance` and `public insurance` are
@@ -13,13 +13,15 @@ no code, nor are `1|agree` and `2|disagree`. A secret code in a label is beyond 
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.errors import DataError
 from sfumato.release.content import Content
-from sfumato.schema import Axis, CategoricalAxis, NumericAxis, Span
+from sfumato.schema import Axis, CategoricalAxis, CodeAxis, DateAxis, NumericAxis, Span
 
 FIELDS = re.compile(r"[|;\x00-\x1f]")
 """What parts fields, and hardly ever words."""
@@ -41,7 +43,7 @@ class Told(NamedTuple):
 def telling_labels(release: Content) -> list[str]:
     """A description of each published sensitive label that tells quasi-identifiers."""
     sensitive, rows = release.schema.sensitive, release.histograms.sum(axis=0)
-    if not isinstance(sensitive, CategoricalAxis):
+    if sensitive.spaced:
         return []
     spans_of = [_spans(axis) for axis in release.schema.quasi]
     surely, maybe = {}, {}
@@ -76,7 +78,7 @@ def _in_words(release: Content, value: int, spans_of: list[dict[str, Span]]) -> 
     words = _cut(release.schema.sensitive.labels[value], WORDS)
     told, quasi = _true(release, value, _find(_runs(words), release, spans_of)), release.schema.quasi
     named = {_spell(quasi[part.axis].name) for part in told} & set(map(_spell, words))
-    alone = all(isinstance(quasi[part.axis], NumericAxis) for part in told) and not named
+    alone = not any(isinstance(quasi[part.axis], CategoricalAxis) for part in told) and not named
     return [] if alone else told
 
 
@@ -121,6 +123,9 @@ def _find(parts: Iterable[str], release: Content, spans_of: list[dict[str, Span]
 
 
 def _number(part: str, axis: Axis) -> Span | None:
+    if isinstance(axis, DateAxis | CodeAxis):
+        with suppress(DataError):
+            return span if (span := axis.parse(part)) != axis.everything else None
     if not isinstance(axis, NumericAxis) or not re.fullmatch(r"-?\d{1,15}(\.\d{1,15})?", part):
         return None
     code = int(axis.encode([float(part)])[0])

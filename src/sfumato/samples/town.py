@@ -5,23 +5,16 @@ income, condition. The tables hold relative chances; those of a person are the p
 Nobody in the town exists. `town.toml` beside this module is its schema.
 """
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
+
+from sfumato.samples.chances import EVERY_AGE, Codes, Flags, Floats, Rng, chances_by_age, columns, draw, label, where
 
 SCHEMA_PATH = Path(__file__).with_name("town.toml")
 
-Rng = np.random.Generator
-Floats = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
-
 ROWS_AT_ONCE = 1 << 16
-EVERY_AGE = np.arange(100)
 WEEKS_A_YEAR = 50
 SMALL_WAGE = 13.0
 MAX_HOURS = 80
@@ -155,8 +148,8 @@ def residents(rows: int = 5_000, *, seed: int = 1) -> pl.DataFrame:
 def _people(rng: Rng, rows: int) -> pl.DataFrame:
     age, sex, district = _origins(rng, rows)
     final, held = _educations(rng, age, sex, district)
-    men, *chances = _columns(MARITAL_STATUSES)
-    marital = _draw(rng, _by_age(MARITAL_AGES, chances)[age], _where(sex == MAN, men))
+    men, *chances = columns(MARITAL_STATUSES)
+    marital = draw(rng, chances_by_age(MARITAL_AGES, chances)[age], where(sex == MAN, men))
     occupation = _occupations(rng, age, sex, marital, held, held != final)
     hours = _hours(rng, age, sex, occupation)
     income = _incomes(rng, age, sex, held, occupation, hours)
@@ -165,44 +158,16 @@ def _people(rng: Rng, rows: int) -> pl.DataFrame:
     return pl.DataFrame(
         {
             "age": age.astype(np.int32),
-            "sex": _label(sex, SEXES),
-            "education": _label(known, EDUCATIONS),
-            "marital_status": _label(marital, MARITAL_STATUSES),
-            "occupation": _label(occupation, OCCUPATIONS),
+            "sex": label(sex, SEXES),
+            "education": label(known, EDUCATIONS),
+            "marital_status": label(marital, MARITAL_STATUSES),
+            "occupation": label(occupation, OCCUPATIONS),
             "hours": hours.astype(np.int32),
-            "district": _label(district, DISTRICTS),
+            "district": label(district, DISTRICTS),
             "income": income.astype(np.int32),
-            "condition": _label(condition, CONDITIONS),
+            "condition": label(condition, CONDITIONS),
         }
     )
-
-
-def _label(codes: Codes, labels: Iterable[str]) -> pl.Series:
-    """The labels of the codes; the code after the last label stands for a missing value."""
-    names = list(labels)
-    return pl.Series([*names, None], dtype=pl.Enum(names)).gather(codes)
-
-
-def _columns(table: Mapping[str, Sequence[float]]) -> list[Floats]:
-    return list(np.array(list(table.values()), dtype=float).T)
-
-
-def _by_age(ages: Sequence[float], chances: Sequence[Floats]) -> Floats:
-    """Chances (100 ages, values), on straight lines between the given ages."""
-    return np.column_stack([np.interp(EVERY_AGE, ages, of_value) for of_value in np.transpose(chances)])
-
-
-def _where(applies: Flags, factors: Floats) -> Floats:
-    """The factors (values) in the rows they apply to, 1 in the others: (rows, values)."""
-    return np.where(applies[:, None], factors, 1.0)
-
-
-def _draw(rng: Rng, chances: Floats, *factors: Floats) -> Codes:
-    """One code per row, by the chances (rows, values) times the factors of the same shape."""
-    bounds = np.cumsum(math.prod(factors, start=chances), axis=1)
-    points = rng.random(len(bounds)) * bounds[:, -1]
-    codes: Codes = np.count_nonzero(bounds[:, :-1] <= points[:, None], axis=1)
-    return codes
 
 
 def _origins(rng: Rng, rows: int) -> tuple[Codes, Codes, Codes]:
@@ -210,16 +175,16 @@ def _origins(rng: Rng, rows: int) -> tuple[Codes, Codes, Codes]:
     age = rng.choice(EVERY_AGE, size=rows, p=pyramid / pyramid.sum())
     share_of_men = np.interp(EVERY_AGE, (0, 50, 70, 95), (0.51, 0.50, 0.47, 0.26))
     sex = (rng.random(rows) < share_of_men[age]).astype(np.int64)
-    _, aged, size = _columns(DISTRICTS)
-    return age, sex, _draw(rng, (size * np.exp(np.outer(EVERY_AGE / 40 - 1, aged)))[age])
+    _, aged, size = columns(DISTRICTS)
+    return age, sex, draw(rng, (size * np.exp(np.outer(EVERY_AGE / 40 - 1, aged)))[age])
 
 
 def _educations(rng: Rng, age: Codes, sex: Codes, district: Codes) -> tuple[Codes, Codes]:
     """The last education a person will have, and the one held today; some lose up to two years on the way."""
-    learned, (_, women, *chances) = _columns(DISTRICTS)[0], _columns(EDUCATIONS)
+    learned, (_, women, *chances) = columns(DISTRICTS)[0], columns(EDUCATIONS)
     by_district = np.exp(np.outer(learned, np.linspace(-1, 1, len(EDUCATIONS))))
-    by_age = _by_age(EDUCATION_AGES, chances)
-    final = _draw(rng, by_age[age], by_district[district], _where(sex == WOMAN, women))
+    by_age = chances_by_age(EDUCATION_AGES, chances)
+    final = draw(rng, by_age[age], by_district[district], where(sex == WOMAN, women))
     age_without_delay = age - rng.integers(0, 3, len(age))
     held = final
     for _ in EDUCATIONS:
@@ -228,48 +193,48 @@ def _educations(rng: Rng, age: Codes, sex: Codes, district: Codes) -> tuple[Code
 
 
 def _occupations(rng: Rng, age: Codes, sex: Codes, marital: Codes, held: Codes, studies: Flags) -> Codes:
-    _, _, women, married, basic, *chances = _columns(ACTIVITIES)
-    factors = _where(sex == WOMAN, women), _where(marital == MARRIED, married), _where(TIER[held] == 0, basic)
-    activity = _draw(rng, _by_age(ACTIVITY_AGES, chances)[age], *factors)
+    _, _, women, married, basic, *chances = columns(ACTIVITIES)
+    factors = where(sex == WOMAN, women), where(marital == MARRIED, married), where(TIER[held] == 0, basic)
+    activity = draw(rng, chances_by_age(ACTIVITY_AGES, chances)[age], *factors)
     activity = np.where(age < 16, CHILD, np.where(studies, STUDENT, activity))
-    _, _, women, *by_tier = _columns(JOBS)
-    job = _draw(rng, np.array(by_tier)[TIER[held]], _where(sex == WOMAN, women))
+    _, _, women, *by_tier = columns(JOBS)
+    job = draw(rng, np.array(by_tier)[TIER[held]], where(sex == WOMAN, women))
     return np.where(activity == AT_WORK, AT_WORK + job, activity)
 
 
 def _hours(rng: Rng, age: Codes, sex: Codes, occupation: Codes) -> Codes:
     """Full or part time, half of it told in round fives, and the few hours of some people not at work."""
     rows, at_work = len(age), occupation >= AT_WORK
-    usual = _columns(JOBS)[1][np.where(at_work, occupation - AT_WORK, 0)]
+    usual = columns(JOBS)[1][np.where(at_work, occupation - AT_WORK, 0)]
     part_time = rng.random(rows) < np.where(sex == WOMAN, 0.32, 0.08) + 0.4 * (age > 62)
     hours = np.where(part_time, usual * rng.uniform(0.3, 0.75, rows), usual * rng.lognormal(0, 0.12, rows))
     hours = np.where(rng.random(rows) < 0.5, 5 * np.rint(hours / 5), np.rint(hours)).clip(1, MAX_HOURS)
-    has_few = rng.random(rows) < _columns(ACTIVITIES)[1][np.minimum(occupation, AT_WORK)]
+    has_few = rng.random(rows) < columns(ACTIVITIES)[1][np.minimum(occupation, AT_WORK)]
     return np.where(at_work, hours, has_few * rng.integers(3, 16, rows)).astype(np.int64)
 
 
 def _incomes(rng: Rng, age: Codes, sex: Codes, held: Codes, occupation: Codes, hours: Codes) -> Codes:
     """Wages and allowances with a log-normal spread; some adults' are multiplied by a Pareto factor."""
     rows = len(age)
-    wage = np.concatenate([np.full(AT_WORK, SMALL_WAGE), _columns(JOBS)[0]])[occupation]
+    wage = np.concatenate([np.full(AT_WORK, SMALL_WAGE), columns(JOBS)[0]])[occupation]
     experience = np.interp(EVERY_AGE, (16, 25, 40, 55, 70), (0.6, 0.8, 1.1, 1.2, 1.1))[age]
     earned = hours * WEEKS_A_YEAR * wage * experience * np.where(sex == WOMAN, 0.92, 1)
-    allowance = _columns(ACTIVITIES)[0][np.minimum(occupation, AT_WORK)]
+    allowance = columns(ACTIVITIES)[0][np.minimum(occupation, AT_WORK)]
     luck = rng.lognormal(0, 0.35, rows)
     luck *= np.where((rng.random(rows) < 0.04) & (age > 25), 1 + rng.pareto(1.7, rows), 1)
-    income: Floats = (earned + allowance) * luck * _columns(EDUCATIONS)[0][held]
+    income: Floats = (earned + allowance) * luck * columns(EDUCATIONS)[0][held]
     return income.clip(max=MAX_INCOME).astype(np.int64)
 
 
 def _conditions(
     rng: Rng, age: Codes, sex: Codes, district: Codes, marital: Codes, occupation: Codes, income: Codes
 ) -> Codes:
-    men, poor, *chances = _columns(CONDITIONS)
+    men, poor, *chances = columns(CONDITIONS)
     by_income = poor ** np.array([[1], [2 / 3], [1 / 3], [0]])
-    factors = _where(sex == MAN, men), by_income[np.digitize(income, POVERTY_LINES)]
+    factors = where(sex == MAN, men), by_income[np.digitize(income, POVERTY_LINES)]
     raised = [RAISED_CHANCES.get(name, {}) for name in CONDITIONS]
     circumstances = (DISTRICTS, district), (MARITAL_STATUSES, marital), (OCCUPATIONS, occupation)
     by_circumstance = (
         np.array([[of.get(label, 1.0) for of in raised] for label in labels])[codes] for labels, codes in circumstances
     )
-    return _draw(rng, _by_age(CONDITION_AGES, chances)[age], *factors, *by_circumstance)
+    return draw(rng, chances_by_age(CONDITION_AGES, chances)[age], *factors, *by_circumstance)

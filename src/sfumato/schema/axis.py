@@ -8,12 +8,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.errors import DataError, quote
+from sfumato.errors import DataError, SchemaError, quote
 from sfumato.schema.taxonomy import ANY, Node
 
 MISSING = -1
@@ -50,6 +50,9 @@ class Axis(ABC):
     off_schema: str = ""
     harmless: tuple[str, ...] = ()
     kind: ClassVar[str]
+    spaced: ClassVar[bool] = False
+    """Whether values lie on a line, as numbers and dates do, so that the difference of two codes tells how far apart
+    they are; the neighbours of others are merely put side by side."""
 
     @property
     @abstractmethod
@@ -126,6 +129,35 @@ class Axis(ABC):
         for axis, column in zip(self.parts, codes, strict=True):
             found = found * axis.positions + np.where(column < 0, axis.size, column).astype(np.int32)
         return found
+
+    @property
+    def comparable(self) -> bool:
+        """Whether one value can be said to lie below another."""
+        return self.spaced
+
+    def count_below(self, text: str, *, inclusive: bool) -> int | None:
+        """How many values lie below the one that a text spells, or at it if `inclusive`; `None` if it spells none."""
+        interval = self._parse_values(text.strip())
+        if interval is None:
+            return None
+        return interval[1] + 1 if inclusive else interval[0]
+
+    @property
+    def levels_above(self) -> int:
+        """By how many levels the axis can be coarsened."""
+        return 0
+
+    def coarsened(self, levels: int) -> Self:
+        """The axis whose values are so many levels above these."""
+        raise SchemaError(f"column {self.name!r}: there is no level above its values")
+
+    def codes_in(self, coarser: Self) -> NDArray[np.int64]:
+        """The code that each value has on the axis coarsened to a level above."""
+        raise SchemaError(f"column {self.name!r}: there is no level above its values")
+
+    def raw_spelling(self, code: int) -> str:
+        """A value as a table of people would have it."""
+        return self.label(Span(code, code, False))
 
     @cached_property
     def secret(self) -> NDArray[np.bool_]:

@@ -30,6 +30,7 @@ class CategoricalAxis(Axis):
     tree: Node
     finer: Node | None = None
     coarsen: int = 0
+    ordered: bool = False
 
     def __post_init__(self) -> None:
         where = f"column {self.name!r}"
@@ -75,7 +76,16 @@ class CategoricalAxis(Axis):
     def spec(self) -> dict[str, Any]:
         tree = to_nested(self.finer or self.tree)
         coarsen = {"coarsen": self.coarsen} if self.coarsen else {}
-        return {"kind": self.kind, "values" if isinstance(tree, list) else "taxonomy": tree, **coarsen}
+        more = coarsen | ({"ordered": True} if self.ordered else {})
+        return {"kind": self.kind, "values" if isinstance(tree, list) else "taxonomy": tree, **more}
+
+    @property
+    def comparable(self) -> bool:
+        return self.ordered
+
+    @property
+    def levels_above(self) -> int:
+        return (self.finer or self.tree).height - self.coarsen - 1
 
     def coarsened(self, levels: int) -> Self:
         """The axis whose values are the nodes at most so many levels above the leaves of the taxonomy."""
@@ -91,12 +101,11 @@ class CategoricalAxis(Axis):
         stand_in = self.codes_in(coarser)[self.leaf_labels.index(self.off_schema)]
         return replace(coarser, off_schema=coarser.leaf_labels[stand_in])
 
-    def codes_in(self, coarser: Self) -> list[int]:
-        """The code of each value on an axis at a higher level of the same taxonomy."""
+    def codes_in(self, coarser: Self) -> NDArray[np.int64]:
         finer = coarser.finer or coarser.tree
         first = {node.label: node.lo for node in finer.walk()}
         above = leaf_above(finer, coarser.tree)
-        return [above[first[label]] for label in self.leaf_labels]
+        return np.array([above[first[label]] for label in self.leaf_labels], dtype=np.int64)
 
     def encode(self, values: Sequence[object] | NDArray[np.float64]) -> NDArray[np.int32]:
         code_of = {label: code for code, label in enumerate(self.leaf_labels)}

@@ -1,15 +1,21 @@
 """One column as a schema declares it: its role and, where values matter, its axis."""
 
-import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, Self, cast, get_args
 
 from sfumato.errors import DataError, SchemaError, quote
 from sfumato.schema.axis import AS_MISSING, MISSING_LABEL, REFUSE, Axis
+from sfumato.schema.bins import MAX_BINS, MAX_PER_DECADE, even_edges, log_edges, with_open_ends
+from sfumato.schema.boolean import KEYS as BOOLEAN_KEYS
+from sfumato.schema.boolean import BooleanAxis
 from sfumato.schema.categorical import CategoricalAxis
+from sfumato.schema.code import KEYS as CODE_KEYS
+from sfumato.schema.code import CodeAxis
+from sfumato.schema.dates import KEYS as DATE_KEYS
+from sfumato.schema.dates import DateAxis
 from sfumato.schema.hierarchy import read_hierarchy
-from sfumato.schema.numeric import COMMA, GRID_TOLERANCE, POINT, NumericAxis, spell_number
+from sfumato.schema.numeric import COMMA, POINT, NumericAxis, spell_number
 from sfumato.schema.taxonomy import Node, as_label, flat_tree, leaves, parse_nested
 
 Role = Literal["identifier", "quasi", "sensitive", "other", "keep", "ignore"]
@@ -22,8 +28,16 @@ EXACT = 2**53
 """Whole numbers beyond are floats, which they are compared with."""
 
 _KEYS = {"role", "kind", "nullable", "from_data", "not_sensitive"}
-_NUMERIC_KEYS = {"min", "max", "step", "width", "edges", "hierarchy", "taxonomy", "off_schema", "decimal"}
-_CATEGORICAL_KEYS = {"values", "hierarchy", "taxonomy", "off_schema", "coarsen"}
+_RANGE_KEYS = {"min", "max", "top", "bottom"}
+_BIN_KEYS = {"width", "edges", "bins", "per_decade"}
+_NUMERIC_KEYS = {"step", "hierarchy", "taxonomy", "off_schema", "decimal"} | _RANGE_KEYS | _BIN_KEYS
+_CATEGORICAL_KEYS = {"values", "hierarchy", "taxonomy", "off_schema", "coarsen", "ordered"}
+_DECLARED = {
+    DateAxis.kind: (DateAxis.declared, DATE_KEYS),
+    CodeAxis.kind: (CodeAxis.declared, CODE_KEYS),
+    BooleanAxis.kind: (BooleanAxis.declared, BOOLEAN_KEYS),
+}
+KINDS = (NumericAxis.kind, CategoricalAxis.kind, *_DECLARED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,9 +106,7 @@ class _Declaration:
         if role not in get_args(Role):
             raise SchemaError(f"{self.where}: role is {quote(role)}; expected one of {', '.join(get_args(Role))}")
         from_data = strings(self.spec.get("from_data", []), f"{self.where}: from_data")
-        nullable = self.spec.get("nullable", False)
-        if not isinstance(nullable, bool):
-            raise SchemaError(f"{self.where}: nullable is {quote(nullable)}; expected true or false")
+        nullable = self.truth("nullable")
         axis: Axis | None = None
         if kind == "numeric":
             off_schema, decimal = self.off_schema([]), self.decimal()
@@ -102,14 +114,26 @@ class _Declaration:
         elif kind == "categorical":
             tree = self.categories()
             off_schema = self.off_schema([leaf.label for leaf in leaves(tree)])
-            axis = self.coarsened(CategoricalAxis(name=self.name, nullable=nullable, tree=tree), off_schema)
+            one = CategoricalAxis(name=self.name, nullable=nullable, tree=tree, ordered=self.truth("ordered"))
+            axis = self.coarsened(one, off_schema)
+        elif isinstance(kind, str) and kind in _DECLARED:
+            declared, keys = _DECLARED[kind]
+            self.refuse_keys_beside(keys)
+            axis = replace(declared(self.name, self.spec), nullable=nullable)
+            axis = replace(axis, off_schema=self.off_schema([]))
         elif kind is None and role not in MODELLED_ROLES:
             self.refuse_keys_beside(set())
         else:
-            raise SchemaError(f"{self.where}: kind is {quote(kind)}; expected numeric or categorical")
+            raise SchemaError(f"{self.where}: kind is {quote(kind)}; expected {', '.join(KINDS[:-1])} or {KINDS[-1]}")
         if "not_sensitive" in self.spec:
             axis = self.with_harmless(axis if role == "sensitive" else None)
         return Column(name=self.name, role=cast(Role, role), axis=axis, from_data=from_data)
+
+    def truth(self, key: str) -> bool:
+        value = self.spec.get(key, False)
+        if not isinstance(value, bool):
+            raise SchemaError(f"{self.where}: {key} is {quote(value)}; expected true or false")
+        return value
 
     def coarsened(self, axis: CategoricalAxis, off_schema: str) -> CategoricalAxis:
         """The axis at the level of its taxonomy that is asked for."""
@@ -173,21 +197,49 @@ class _Declaration:
 
     def numeric_axis(self) -> NumericAxis:
         self.refuse_keys_beside(_NUMERIC_KEYS)
+        for bound, limit in (("top", "max"), ("bottom", "min")):
+            self.refuse_together(bound, {limit, "taxonomy", "hierarchy"})
         if "edges" in self.spec:
-            return NumericAxis(name=self.name, edges=self.edges())
+            return NumericAxis(name=self.name, edges=self.with_open_ends(self.edges()))
         tree = self.tree()
         self.refuse_together("width", {"step", "taxonomy", "hierarchy"})
         if tree is not None:
             return self.grid_with(tree)
-        minimum, maximum = self.number("min"), self.number("max")
-        if "width" not in self.spec:
-            return NumericAxis(name=self.name, minimum=minimum, maximum=maximum, step=self.number("step", 1))
-        width = self.number("width")
-        if width <= 0 or maximum <= minimum or (maximum - minimum) / width > 1e6:
-            raise SchemaError(f"{self.where}: width {spell_number(width)} does not cut min..max into bins")
-        bins = math.ceil((maximum - minimum) / width - GRID_TOLERANCE)
-        edges = (float(spell_number(minimum + i * width, width * GRID_TOLERANCE)) for i in range(bins + 1))
-        return NumericAxis(name=self.name, edges=tuple(edges))
+        top, bottom = "top" in self.spec, "bottom" in self.spec
+        minimum, maximum = self.number("bottom" if bottom else "min"), self.number("top" if top else "max")
+        if "per_decade" in self.spec and "bins" not in self.spec:
+            raise SchemaError(f"{self.where}: per_decade has a meaning beside bins alone")
+        if "bins" in self.spec or "width" in self.spec:
+            return NumericAxis(name=self.name, edges=self.with_open_ends(self.bins(minimum, maximum)))
+        step = self.number("step", 1)
+        return NumericAxis(name=self.name, minimum=minimum, maximum=maximum, step=step, top=top, bottom=bottom)
+
+    def bins(self, minimum: float, maximum: float) -> tuple[float, ...]:
+        """Edges of bins of one width, or at so many round numbers in each power of ten."""
+        if "bins" not in self.spec:
+            width = self.number("width")
+            if width <= 0 or maximum <= minimum or (maximum - minimum) / width > MAX_BINS:
+                raise SchemaError(f"{self.where}: width {spell_number(width)} does not cut min..max into bins")
+            edges = even_edges(minimum, maximum, width)
+            return (*(edge for edge in edges if edge < maximum), maximum) if "top" in self.spec else edges
+        self.refuse_together("bins", {"step", "width", "taxonomy", "hierarchy"})
+        per_decade = self.spec.get("per_decade", 3)
+        if self.spec["bins"] != "log":
+            raise SchemaError(f'{self.where}: bins is {quote(self.spec["bins"])}; expected "log"')
+        if isinstance(per_decade, bool) or not isinstance(per_decade, int) or not 0 < per_decade <= MAX_PER_DECADE:
+            expected = f"a whole number from 1 to {MAX_PER_DECADE}"
+            raise SchemaError(f"{self.where}: per_decade is {quote(per_decade)}; expected {expected}")
+        if not 0 < minimum < maximum:
+            low = "bottom" if "bottom" in self.spec else "min"
+            raise SchemaError(f"{self.where}: bins on a log scale begin above 0, but {low} is {spell_number(minimum)}")
+        return log_edges(minimum, maximum, per_decade)
+
+    def with_open_ends(self, edges: tuple[float, ...]) -> tuple[float, ...]:
+        """The edges with bins for what lies beyond `top` and `bottom`."""
+        bottom, top = (self.number(key) if key in self.spec else None for key in ("bottom", "top"))
+        if (bottom is not None and edges[0] < bottom) or (top is not None and edges[-1] > top):
+            raise SchemaError(f"{self.where}: edges lie below bottom or above top; expected them between")
+        return with_open_ends(edges, bottom, top)
 
     def edges(self) -> tuple[float, ...]:
         values = self.spec["edges"]
@@ -196,7 +248,7 @@ class _Declaration:
         if not values:
             raise SchemaError(f"{self.where}: edges is empty; expected at least two numbers")
         edges = tuple(self.as_number(value, "edges") for value in values)
-        self.refuse_together("edges", _NUMERIC_KEYS - {"edges", "off_schema", "decimal"})
+        self.refuse_together("edges", _NUMERIC_KEYS - {"edges", "top", "bottom", "off_schema", "decimal"})
         return edges
 
     def grid_with(self, tree: Node) -> NumericAxis:

@@ -5,13 +5,13 @@ between a and b` or `column is [not] missing`; `and` joins conditions. Values wi
 single or double quotes (doubled inside), such column names in backticks or double quotes.
 
 `=` and `in` take everything a published label may be: a value, a taxonomy label, an interval. `<` and `>` compare
-numbers, on the grid or not; a bin stands for its lower edge there, while `=` means the bin that holds the number.
-A missing value satisfies `is missing` and no comparison.
+numbers, on the grid or not, dates, and values with a declared order; a bin stands for its lower edge there and a period
+for its beginning, while `=` means the one that holds the number or the date. A missing value satisfies `is missing` and
+no comparison.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -157,13 +157,11 @@ class _Parser:
 
     def codes_below(self, axis: Axis, operator: str, inclusive: bool) -> int:
         """How many values of the axis lie below the number that comes next, or at it."""
-        if not isinstance(axis, NumericAxis):
-            raise QueryError(f"{operator!r} compares numbers, but {axis.name!r} is categorical; use = or in")
+        if not axis.comparable:
+            raise QueryError(f"{operator!r} compares numbers, but {axis.name!r} is {axis.kind}; use = or in")
         token = self.word(axis)
-        try:
-            number = float(token.text)
-        except ValueError:
-            number = math.nan
-        if math.isnan(number):
-            raise QueryError(f"found {token.shown} after {axis.name!r} {operator}; expected a number")
-        return axis.codes_below(number, inclusive=inclusive)
+        below = axis.count_below(token.text, inclusive=inclusive)
+        if below is None:
+            expected = "a number" if isinstance(axis, NumericAxis) else axis.expected
+            raise QueryError(f"found {token.shown} after {axis.name!r} {operator}; expected {expected}")
+        return below

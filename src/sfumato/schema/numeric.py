@@ -1,7 +1,7 @@
 """Numbers on a public grid: `min`, `max` and `step`, or bins for wide ranges such as incomes.
 
 A grid point stands for one exact value; a bin `[a, b)` for all values in it. Neither costs anything per unit
-of the range: nothing is stored per code.
+of the range: nothing is stored per code. Where an end is open, its value stands for all beyond as well: top coding.
 """
 
 import math
@@ -44,9 +44,14 @@ def spell_number(value: float, tolerance: float = 0.0) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class NumericAxis(Axis):
-    """A grid of numbers (`minimum`, `maximum`, `step`) or, with `edges`, bins `[edges[i], edges[i+1])`."""
+    """A grid of numbers (`minimum`, `maximum`, `step`) or, with `edges`, bins `[edges[i], edges[i+1])`.
+
+    A grid with an open end has `top` or `bottom`: its last or first value stands for all beyond too. The outer bin of
+    open edges ends at infinity.
+    """
 
     kind: ClassVar[str] = "numeric"
+    spaced: ClassVar[bool] = True
     minimum: float = 0
     maximum: float = 0
     step: float = 1
@@ -54,6 +59,8 @@ class NumericAxis(Axis):
     tree: Node | None = None
     decimal: str = POINT
     """In text, a comma may stand for the point."""
+    top: bool = False
+    bottom: bool = False
 
     def __post_init__(self) -> None:
         where = f"column {self.name!r}"
@@ -67,7 +74,7 @@ class NumericAxis(Axis):
         if self.edges:
             if len(self.edges) < 2 or any(a >= b for a, b in zip(self.edges, self.edges[1:], strict=False)):
                 raise SchemaError(f"{where}: edges must be at least two numbers that rise")
-            if not all(map(math.isfinite, self.edges)):
+            if not all(map(math.isfinite, self.finite_edges)) or not self.finite_edges:
                 raise SchemaError(f"{where}: edges must be finite numbers")
             return
         if not all(map(math.isfinite, (self.minimum, self.maximum, self.step))):
@@ -76,6 +83,8 @@ class NumericAxis(Axis):
             raise SchemaError(f"{where}: step is {spell_number(self.step)}; it must be above 0")
         if self.maximum < self.minimum:
             raise SchemaError(f"{where}: max {spell_number(self.maximum)} lies below min {spell_number(self.minimum)}")
+        if self.maximum == self.minimum and (self.top or self.bottom):
+            raise SchemaError(f"{where}: all numbers are one value; expected a top above the bottom")
         steps = (self.maximum - self.minimum) / self.step
         if steps > MAX_GRID_POINTS:
             raise SchemaError(f"{where}: {steps:.3g} grid points are too many; use a larger step, or edges")
@@ -84,6 +93,22 @@ class NumericAxis(Axis):
                 f"{where}: max {spell_number(self.maximum)} is not a whole number of steps "
                 f"({spell_number(self.step)}) above min {spell_number(self.minimum)}"
             )
+
+    @cached_property
+    def finite_edges(self) -> tuple[float, ...]:
+        """The edges without those at infinity, which outer bins have that are open."""
+        first, last = self.edges[0] == -math.inf, len(self.edges) - (self.edges[-1] == math.inf)
+        return self.edges[first:last]
+
+    @property
+    def open_above(self) -> bool:
+        """Whether the last value stands for all numbers above as well."""
+        return self.edges[-1] == math.inf if self.edges else self.top
+
+    @property
+    def open_below(self) -> bool:
+        """Whether the first value stands for all numbers below as well."""
+        return self.edges[0] == -math.inf if self.edges else self.bottom
 
     @cached_property
     def size(self) -> int:
@@ -99,18 +124,24 @@ class NumericAxis(Axis):
 
     @property
     def expected(self) -> str:
-        if self.edges:
-            return f"a number from {spell_number(self.edges[0])} to below {spell_number(self.edges[-1])}"
-        steps = "" if self.step == 1 else f" in steps of {spell_number(self.step)}"
-        whole = "a whole number" if self.step == 1 and self.minimum == int(self.minimum) else "a number"
-        return f"{whole} from {spell_number(self.minimum)} to {spell_number(self.maximum)}{steps}"
+        first, last = (self.edges[0], self.edges[-1]) if self.edges else (self.minimum, self.maximum)
+        low = "" if self.open_below else f" from {spell_number(first)}"
+        high = f" to {'below ' * bool(self.edges)}{spell_number(last)}"
+        if self.open_above:
+            high = " on" if low else ""
+        steps = "" if self.step == 1 or self.edges else f" in steps of {spell_number(self.step)}"
+        whole = not self.edges and self.step == 1 and self.minimum == int(self.minimum)
+        return f"{'a whole number' if whole else 'a number'}{low}{high}{steps}"
 
     def spec(self) -> dict[str, Any]:
         spec: dict[str, Any] = {"kind": self.kind}
         if self.edges:
-            spec["edges"] = list(self.edges)
+            spec["edges"] = list(self.finite_edges)
+            spec |= {"bottom": self.edges[1]} if self.open_below else {}
+            spec |= {"top": self.edges[-2]} if self.open_above else {}
         else:
-            spec |= {"min": self.minimum, "max": self.maximum, "step": self.step}
+            low, high = "bottom" if self.bottom else "min", "top" if self.top else "max"
+            spec |= {low: self.minimum, high: self.maximum, "step": self.step}
         if self.tree:
             spec["taxonomy"] = to_nested(self.tree)
         if self.decimal != POINT:
@@ -126,14 +157,21 @@ class NumericAxis(Axis):
         codes = np.full(len(numbers), UNKNOWN, dtype=np.int32)
         with np.errstate(invalid="ignore"):
             if self.edges:
-                inside = (numbers >= self.edges[0]) & (numbers < self.edges[-1])
-                codes[inside] = np.searchsorted(np.asarray(self.edges), numbers[inside], side="right") - 1
+                inside = (numbers >= self.edges[0]) & ((numbers < self.edges[-1]) | self.open_above)
+                codes[inside] = self._bins(numbers[inside])
                 return codes
             steps = (numbers - self.minimum) / self.step
             nearest = np.round(steps)
             on_grid = (np.abs(steps - nearest) <= GRID_TOLERANCE) & (nearest >= 0) & (nearest < self.size)
+            beyond = ((numbers > self.maximum) & self.top) | ((numbers < self.minimum) & self.bottom)
+            nearest[beyond] = np.where(numbers[beyond] > self.minimum, self.size - 1, 0)
+            on_grid |= beyond
         codes[on_grid] = nearest[on_grid].astype(np.int32)
         return codes
+
+    def _bins(self, numbers: NDArray[np.float64]) -> NDArray[np.int64]:
+        """The bin of each number, the nearest of what is outside."""
+        return np.clip(np.searchsorted(np.asarray(self.edges), numbers, side="right") - 1, 0, self.size - 1)
 
     def _stand_ins(
         self, codes: NDArray[np.int32], values: Sequence[object] | NDArray[np.float64]
@@ -148,7 +186,7 @@ class NumericAxis(Axis):
         no_number = np.isnan(numbers)
         numbers[no_number] = 0.0
         if self.edges:
-            nearest = np.searchsorted(np.asarray(self.edges), numbers, side="right") - 1
+            nearest = self._bins(numbers).astype(np.float64)
         else:
             with np.errstate(over="ignore"):
                 nearest = np.round((numbers - self.minimum) / self.step)
@@ -163,10 +201,22 @@ class NumericAxis(Axis):
         """The number at a grid point, or the lower edge of a bin."""
         return self.edges[code] if self.edges else self.minimum + code * self.step
 
+    def raw_spelling(self, code: int) -> str:
+        value = self.value(code)
+        if value == -math.inf:
+            value = self.edges[1] - 1
+        return spell_number(value, 0 if self.edges else self.step * GRID_TOLERANCE / 2)
+
     def _spell(self, lo: int, hi: int) -> str:
+        slack = 0 if self.edges else self.step * GRID_TOLERANCE / 2
+        if self.open_above and hi == self.size - 1:
+            return f">= {spell_number(self.value(lo), slack)}"
+        if self.open_below and lo == 0:
+            return (
+                f"< {spell_number(self.edges[hi + 1])}" if self.edges else f"<= {spell_number(self.value(hi), slack)}"
+            )
         if self.edges:
             return f"[{spell_number(self.value(lo))}, {spell_number(self.edges[hi + 1])})"
-        slack = self.step * GRID_TOLERANCE / 2
         first, last = spell_number(self.value(lo), slack), spell_number(self.value(hi), slack)
         return first if lo == hi else f"[{first}, {last}]"
 
@@ -207,6 +257,10 @@ class NumericAxis(Axis):
         if self.edges:
             first = max(self.codes_below(low, inclusive=True) - 1, 0) if low < self.edges[-1] else self.size
         return (first, end - 1) if first < end else None
+
+    def count_below(self, text: str, *, inclusive: bool) -> int | None:
+        number = _parse_number(text)
+        return None if number is None or math.isnan(number) else self.codes_below(number, inclusive=inclusive)
 
     def codes_below(self, number: float, *, inclusive: bool) -> int:
         """How many values lie below the number, or at it if `inclusive`; a bin stands for its lower edge."""

@@ -1,12 +1,12 @@
 """Taxonomies over an integer axis: every node is an interval of leaves, numbered in tree order.
 
-A `Node` covers `lo..hi`. Numeric axes without a taxonomy of their own get one by halving, made only as far
-down as somebody looks.
+A `Node` covers `lo..hi`. Numeric axes without a taxonomy of their own get one by halving, dates that of the
+calendar and codes that of their beginnings; these are made only as far down as somebody looks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -54,6 +54,30 @@ class HalvedNode(Node):
             return ()
         middle = (self.lo + self.hi) // 2
         return (HalvedNode(self.label, self.lo, middle), HalvedNode(self.label, middle + 1, self.hi))
+
+
+Part = Callable[[int, int, int], Iterable[tuple[str, int, int]]]
+"""What lies below the leaves `lo..hi` of a node at a level: the label, the first and the last leaf of each child."""
+
+
+@dataclass(frozen=True)
+class LazyNode(Node):
+    """A node of a tree of so many `levels` below the root, whose children are made when somebody looks."""
+
+    level: int = 0
+    levels: int = 0
+    part: Part | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        if self.part is None or self.level == self.levels:
+            return ()
+        below = self.part(self.lo, self.hi, self.level + 1)
+        return tuple(LazyNode(label, lo, hi, (), self.level + 1, self.levels, self.part) for label, lo, hi in below)
+
+    @cached_property
+    def height(self) -> int:
+        return self.levels - self.level
 
 
 def flat_tree(labels: Sequence[str], start: int = 0) -> Node:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sfumato.data import Table
 from sfumato.data.propose import toml_of_column
-from sfumato.schema import Axis, CategoricalAxis, NumericAxis, Schema
+from sfumato.schema import Axis, CategoricalAxis, DateAxis, NumericAxis, Schema
 from sfumato.schema.column import Column
 from sfumato.schema.numeric import spell_number
 from sfumato.schema.taxonomy import flat_tree
@@ -91,21 +91,32 @@ def _coarsen(axis: Axis, counts: NDArray[Any], most: int) -> Edit | None:
     """Coarsening by one level, or by as many as leave at most so many values or as few as there can be."""
     if isinstance(axis, NumericAxis):
         return _wider_bins(axis, most) if axis.size > 2 else None
-    if not isinstance(axis, CategoricalAxis):
-        return None
-    levels = (axis.finer or axis.tree).height - axis.coarsen - 1
+    if isinstance(axis, DateAxis):
+        return _longer_periods(axis, most)
+    levels = axis.levels_above
     if levels > 0:
         several = (axis.coarsened(level) for level in range(1, levels + 1))
         coarser = next((one for one in several if one.size <= most), axis.coarsened(levels))
-        above = axis.coarsen + 1 == coarser.coarsen
-        height = "one level of its taxonomy higher" if above else f"{coarser.coarsen - axis.coarsen} levels higher"
+        risen = levels - coarser.levels_above
+        height = "one level of its taxonomy higher" if risen == 1 else f"{risen} levels higher"
         words = f"publish {axis.name} {height}, with {coarser.size} values in place of {axis.size}"
-        codes = np.array(axis.codes_in(coarser))
-        return Edit(column=axis.name, action="coarsen", words=words, axis=coarser, codes=codes)
-    return None if axis.coarsen else _merge_rare(axis, counts, most)
+        return Edit(column=axis.name, action="coarsen", words=words, axis=coarser, codes=axis.codes_in(coarser))
+    if not isinstance(axis, CategoricalAxis) or axis.coarsen or axis.ordered:
+        return None
+    return _merge_rare(axis, counts, most)
 
 
-def _wider_bins(axis: NumericAxis, most: int) -> Edit:
+def _longer_periods(axis: DateAxis, most: int) -> Edit | None:
+    """The next longer period, or as long a one as leaves at most so many values."""
+    longer = [axis.coarsened(level) for level in range(1, axis.levels_above + 1)]
+    if not longer or axis.size < 2:
+        return None
+    coarser = next((one for one in longer if one.size <= most and one.size < axis.size), longer[-1])
+    words = f"publish {axis.name} by {coarser.unit}, with {coarser.size} values in place of {axis.size}"
+    return Edit(column=axis.name, action="coarsen", words=words, axis=coarser, codes=axis.codes_in(coarser))
+
+
+def _wider_bins(axis: NumericAxis, most: int) -> Edit | None:
     """Bins of a round width, or several of the bins there are in one."""
     least = max(2 if axis.size < FEW_VALUES else 4, -(-axis.size // most))
     if axis.edges:
@@ -118,7 +129,10 @@ def _wider_bins(axis: NumericAxis, most: int) -> Edit:
         edges = tuple(_plain(start + number * width) for number in range(count + 1))
         values = np.array([axis.value(code) for code in range(axis.size)])
         codes = np.searchsorted(edges, values, side="right") - 1
+        edges = (-np.inf if axis.bottom else edges[0], *edges[1:-1], np.inf if axis.top else edges[-1])
         words = f"in steps of {spell_number(width)} in place of {spell_number(axis.step)}"
+    if not np.isfinite(edges).any():
+        return None
     coarser = NumericAxis(name=axis.name, nullable=axis.nullable, off_schema=axis.off_schema, edges=edges)
     words = f"publish {axis.name} {words}"
     return Edit(column=axis.name, action="coarsen", words=words, axis=coarser, codes=codes.astype(np.int64))

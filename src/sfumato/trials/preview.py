@@ -16,6 +16,7 @@ from sfumato.methods.positions import even_starts, positions_of, steps_of
 from sfumato.privacy.distances import shares
 from sfumato.release import Release
 from sfumato.schema import Axis, Span
+from sfumato.schema.axis import MISSING_LABEL
 from sfumato.trials.trial import SEEDS, Trial
 
 MAX_BARS = 12
@@ -66,9 +67,14 @@ def sample_rows(table: Table) -> Cells:
     """Some rows of the table itself, as its schema spells them."""
     cells = table.cell_codes
     return [
-        [axis.labels[code] for axis, code in zip(table.schema.axes, cells[place].tolist(), strict=True)]
+        [axis.label(_at(axis, code)) for axis, code in zip(table.schema.axes, cells[place].tolist(), strict=True)]
         for place in _spread(len(cells))
     ]
+
+
+def _at(axis: Axis, position: int) -> Span:
+    """The value at a position of an axis, the missing one last or below zero."""
+    return Span(position, position, False) if 0 <= position < axis.size else Span(0, -1, True)
 
 
 def _spread(count: int) -> list[int]:
@@ -117,4 +123,4 @@ def _labels(axis: Axis, starts: NDArray[np.int64]) -> list[str]:
     """How each step of an axis is spelled, the missing value last."""
     ends = np.minimum(np.append(starts[1:], axis.positions), axis.size) - 1
     present = [axis.label(Span(int(lo), int(hi), False)) for lo, hi in zip(starts, ends, strict=True) if lo < axis.size]
-    return [*present, *axis.labels[axis.size :]]
+    return [*present, *([MISSING_LABEL] if axis.nullable else [])]

@@ -45,12 +45,17 @@ def cells_of(frame: DataFrame, schema: Schema, where: str) -> list[Column]:
 def _on_axis(axis: NumericAxis, number: Column, missing: tuple[str, ...]) -> Column:
     """The code of a number where `Axis.place` puts it, as `NumericAxis.encode` computes it."""
     if axis.edges:
-        inside = (number >= axis.edges[0]) & (number < axis.edges[-1])
+        inside = number >= axis.edges[0]
+        inside = inside if axis.open_above else inside & (number < axis.edges[-1])
         nearest = _bin(number, axis.edges, 0, axis.size)
     else:
         steps = (number - float(axis.minimum)) / float(axis.step)
         rounded = sql.rint(steps)
         inside = (sql.abs(steps - rounded) <= GRID_TOLERANCE) & (rounded >= 0) & (rounded < axis.size)
+        if axis.top:
+            inside |= number > float(axis.maximum)
+        if axis.bottom:
+            inside |= number < float(axis.minimum)
         nearest = sql.least(sql.greatest(rounded, sql.lit(0.0)), sql.lit(float(axis.size - 1))).cast("int")
     absent = number.isNull() | sql.isnan(number) | number.isin(*map(float, spelled_numbers(missing)))
     within = sql.when(number.between(float(axis.minimum), float(axis.maximum)), nearest).otherwise(sql.lit(UNKNOWN))

@@ -64,7 +64,7 @@ class Forest:
         training = ExampleArrays(
             np.ascontiguousarray(examples.codes, dtype=np.int64),
             np.ascontiguousarray(examples.counts, dtype=np.float64),
-            np.array([axis.kind == "numeric" for axis in axes]),
+            np.array([axis.spaced for axis in axes]),
         )
         growing = Growing(self.trees, self.tries, float(self.least), float(self.strength))
         return _ask(training, np.ascontiguousarray(points, dtype=np.int64), growing, self.seed)

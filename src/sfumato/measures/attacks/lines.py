@@ -84,7 +84,7 @@ class Lines:
         """The axes in the order in which lines are sorted, categories first; the sorted lines; and their index."""
         from sfumato.measures.attacks.kernels import Index
 
-        axes = sorted(range(len(self.axes)), key=lambda i: self.axes[i].kind == "numeric")
+        axes = sorted(range(len(self.axes)), key=lambda i: self.axes[i].spaced)
         boxes = columns_of(self.boxes, axes)
         ids = np.stack([keys_of(*columns_of(boxes, [i]).arrays) for i in range(len(axes))], axis=1)
         order = np.lexsort(ids.T[::-1])
@@ -93,7 +93,7 @@ class Lines:
         for axis in range(len(axes)):
             starts = np.flatnonzero(changes[:, : axis + 1].any(axis=1))
             beyond[:, axis] = np.append(starts, len(ids))[np.searchsorted(starts, np.arange(len(ids)), side="right")]
-        steps = [1 / max(self.axes[i].size - 1, 1) if self.axes[i].kind == "numeric" else 1.0 for i in axes]
+        steps = [1 / max(self.axes[i].size - 1, 1) if self.axes[i].spaced else 1.0 for i in axes]
         rows = np.maximum(self.weights[order], 1)
         return axes, order, Index(boxes[order].arrays, rows, np.array(steps), changes.argmax(axis=1), beyond)
 

@@ -150,7 +150,7 @@ def _upper_halves(lines: Lines) -> NDArray[np.bool_]:
 def _tails(lines: Lines, row: NDArray[np.int64], columns: NDArray[np.int64], upper: NDArray[np.bool_]) -> Predicates:
     """Predicates from rows: the categories of some columns, and numbers from its own on, up or down."""
     lo, hi, missing = (side[row[:, None], columns] for side in lines.boxes.arrays)
-    numeric = np.array([axis.kind == "numeric" for axis in lines.axes])[columns] & (lo <= hi)
+    numeric = np.array([axis.spaced for axis in lines.axes])[columns] & (lo <= hi)
     last = np.array([axis.size - 1 for axis in lines.axes], dtype=np.int32)[columns]
     up = upper[row[:, None], columns]
     some = columns != NO_COLUMN

@@ -30,7 +30,7 @@ def mean_features(axes: Sequence[Axis], boxes: Boxes, indicator: float = 1.0) ->
     for position, axis in enumerate(axes):
         lo, hi, missing = (side[:, position].astype(np.int64) for side in boxes.arrays)
         width = boxes.widths[:, position]
-        if axis.kind == "numeric" or axis.size > MAX_INDICATORS:
+        if axis.spaced or axis.size > MAX_INDICATORS:
             positions = np.maximum(hi - lo + 1, 0) * (lo + hi) / (2 * max(axis.size - 1, 1))
             parts += [(positions + missing * MIDDLE) / width]
         else:

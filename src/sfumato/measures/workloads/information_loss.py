@@ -105,7 +105,7 @@ def _present_widths(table: Table, release: Release) -> NDArray[np.float64]:
         codes = table.points[point, position]
         pairs = np.unique(box * (axis.size + 1) + codes + 1)
         owner, code = pairs // (axis.size + 1), pairs % (axis.size + 1) - 1
-        if axis.kind == "categorical":
+        if not axis.spaced:
             widths[:, position] = np.bincount(owner, minlength=len(boxes)) - 1
             continue
         known = code[code >= 0]

@@ -17,6 +17,8 @@ from sfumato.schema.taxonomy import Node
 
 FREE, LEAF = -1, -2
 """In place of a taxonomy's node: the axis may be cut anywhere; a single value, which cannot be cut."""
+MAX_LISTED = 2**17
+"""A taxonomy of more values is not listed node by node; such an axis may be cut anywhere in its order."""
 
 
 class PointArrays(NamedTuple):
@@ -80,10 +82,7 @@ class Points:
         """The points of a table; without `taxonomies` every axis may be cut anywhere."""
         axes = table.schema.quasi
         nodes: list[tuple[list[int], list[int]]] = []
-        roots = [
-            _append(root_of(axis), nodes) if taxonomies and axis.kind == "categorical" and axis.positions > 1 else FREE
-            for axis in axes
-        ]
+        roots = [_append(root_of(axis), nodes) if taxonomies and _is_listed(axis) else FREE for axis in axes]
         nullable = np.array([axis.nullable for axis in axes])
         arrays = PointArrays(
             positions=table.points + nullable.astype(np.int32) if missing_first else positions_of(table),
@@ -101,6 +100,11 @@ class Points:
             child_node=np.array([node for _, below in nodes for node in below], dtype=np.int32),
         )
         return cls(table, arrays, np.array(roots, dtype=np.int32), flattened)
+
+
+def _is_listed(axis: Axis) -> bool:
+    """Whether the taxonomy of an axis says where to cut it."""
+    return not axis.spaced and 1 < axis.positions <= MAX_LISTED
 
 
 def root_of(axis: Axis) -> Node:

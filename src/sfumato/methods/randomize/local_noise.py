@@ -21,7 +21,7 @@ from sfumato.privacy.claims import LocalDP
 from sfumato.privacy.loss import exact
 from sfumato.release.boxes import Boxes
 from sfumato.release.release import Release
-from sfumato.schema import Axis, NumericAxis
+from sfumato.schema import Axis
 
 MECHANISMS = tuple(name for name, kind in CHANNELS.items() if kind.invertible)
 PER_STEP = tuple(name for name, kind in CHANNELS.items() if issubclass(kind, Kernel))
@@ -70,9 +70,9 @@ class LocalNoise(PrivateMethod):
         """The noise that a value of the sensitive column gets."""
         if self.mechanism not in PER_STEP:
             return make_channel(self.mechanism, sensitive.positions, self.epsilon)
-        if not isinstance(sensitive, NumericAxis):
+        if not sensitive.spaced:
             raise ParameterError(
-                f"{self.mechanism} noise keeps near numbers near, but {sensitive.name!r} has no numbers; use "
+                f"{self.mechanism} noise keeps near values near, but {sensitive.name!r} has no numbers or dates; use "
                 "randomized-response"
             )
         if sensitive.nullable:
@@ -98,6 +98,6 @@ class LocalNoise(PrivateMethod):
     def grid(cls, table: Table, epsilons: Sequence[float] = EPSILON_GRID) -> Iterator[Self]:
         yield from super().grid(table, epsilons)
         sensitive, spaced = table.schema.sensitive, not table.schema.keep
-        if spaced and isinstance(sensitive, NumericAxis) and not sensitive.nullable and sensitive.size > 1:
+        if spaced and sensitive.spaced and not sensitive.nullable and sensitive.size > 1:
             steps = sensitive.size - 1
             yield from (cls(epsilon=float(exact(unit) * steps), mechanism="geometric") for unit in epsilons)

@@ -42,7 +42,7 @@ MAX_LISTED = 2**20
 class Value:
     """A generalized value: the positions `lo..hi` of an axis, and where its children begin.
 
-    `node` is that of the taxonomy, `None` on a numeric axis; `children` is empty while none are known.
+    `node` is that of the taxonomy, `None` on an axis of numbers or dates; `children` is empty while none are known.
     """
 
     axis: int
@@ -54,7 +54,7 @@ class Value:
     @classmethod
     def top(cls, number: int, axis: Axis) -> Self:
         """The whole axis; its missing value stands beside the root of a taxonomy."""
-        if axis.kind == "numeric":
+        if axis.spaced:
             return cls(number, 0, axis.positions - 1, None)
         return cls.of_node(number, root_of(axis))
 
@@ -65,7 +65,7 @@ class Value:
 
     @property
     def needs_cut(self) -> bool:
-        """Whether this is a range of numbers without a cut."""
+        """Whether this is a range of numbers or dates without a cut."""
         return self.node is None and self.lo < self.hi and not self.children
 
     @property

@@ -66,4 +66,4 @@ def _buy_margins(table: Table, budget: Budget, price: int) -> dict[int, Margin]:
 
 def steps_of_margin(axis: Axis) -> NDArray[np.int64]:
     """Where the public steps begin in which an axis is counted: every category, and even steps of numbers."""
-    return even_starts(axis, MAX_CATEGORIES if axis.kind == "categorical" else MAX_STEPS)
+    return even_starts(axis, MAX_STEPS if axis.spaced else MAX_CATEGORIES)

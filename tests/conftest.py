@@ -6,6 +6,7 @@ to run. Every test belongs to one tier, by which `make quick` and others choose.
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import sys
@@ -121,6 +122,12 @@ def pytest_collection_modifyitems(items: list[pytest.Function]) -> None:
     for item in items:
         item.add_marker(tier_of(item))
     items.sort(key=lambda item: tier_of(item) != "spark")
+
+
+def pytest_collection_finish() -> None:
+    """What has been loaded by now stays: looking through it for garbage takes a twentieth of all the tests' time."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -11,9 +11,12 @@ import pytest
 
 from engines import MASTER, session
 from sfumato.cli import app
+from sfumato.methods import Mondrian
 from sfumato.privacy.ledger import Ledger
 from sfumato.samples.commuters import commuters
 from sfumato.samples.town import SCHEMA_PATH, residents
+
+from .test_frontier import quick_report
 
 ON_SPARK = ["--engine", "spark", "--master", MASTER]
 
@@ -79,21 +82,13 @@ def test_text_that_spark_reads_promises_nothing_under_noise(
 
 @pytest.mark.spark
 def test_a_frontier_prints_a_command_for_the_same_engine(
-    town: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    town: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """With two settings in place of all, and no drawing."""
     session()
-    arguments = [
-        "frontier",
-        str(town),
-        "--schema",
-        str(SCHEMA_PATH),
-        "--method",
-        "mondrian",
-        "--max-p-loss",
-        "2",
-        "--workers",
-        "1",
-    ]
+    monkeypatch.setattr(Mondrian, "grid", lambda *_: iter([Mondrian(k=5), Mondrian(k=20)]))
+    monkeypatch.setattr("sfumato.report.frontier.page.write", quick_report)
+    arguments = ["frontier", str(town), "--schema", str(SCHEMA_PATH), "--method", "mondrian"]
     told = printed(capsys, *arguments, "--max-p-loss", "2", "--workers", "1", *ON_SPARK, "-o", str(tmp_path / "out"))
     assert told["publish"].startswith(f"sfumato publish {town} --engine spark --master 'local[2]'")
     assert app.run([*arguments[:2], *ON_SPARK, "--sensitive", "condition", "-o", str(tmp_path / "other")]) == 2

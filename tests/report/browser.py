@@ -28,6 +28,9 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
     "--hide-scrollbars",
+    # One process draws all pages; otherwise every visit starts another.
+    "--disable-features=IsolateOrigins,site-per-process,BackForwardCache,ProactivelySwapBrowsingInstance",
+    "--renderer-process-limit=1",
     "--remote-debugging-port=0",
 )
 PATIENCE = 60.0

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Literal
 
 from sfumato.errors import BudgetError
@@ -65,22 +66,22 @@ class Account:
     cap: Cap | None = None
     looked: str | None = None
 
-    @property
+    @cached_property
     def spends(self) -> list[Spend]:
         """What its entries count for, reserved or settled."""
         return [entry.weight for entry in self.entries]
 
-    @property
+    @cached_property
     def spent(self) -> Approximate:
         """What its entries count for together, added up."""
         return added(self.spends)
 
-    @property
+    @cached_property
     def rho(self) -> Concentrated | None:
         """What they count for as ρ, if each has one."""
         return added_rho(self.spends)
 
-    @property
+    @cached_property
     def together(self) -> Approximate:
         """The least ε that they come to, at the δ of the cap, or at the one that theirs add up to."""
         delta = self.cap.delta if isinstance(self.cap, Approximate) and self.cap.delta else self.spent.delta

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +35,7 @@ class Spend:
     concentrated: Concentrated | None = None
     apart: bool = False
 
-    @property
+    @cached_property
     def rho(self) -> Concentrated | None:
         """As ρ: its own, or ε²/2 of a pure ε; nothing tells that of another (ε, δ)."""
         return self.concentrated or (None if self.cost.delta else Pure(self.cost.epsilon).concentrated())

@@ -41,7 +41,9 @@ def allowed_in(side: Side, codes: Codes, up_to: Callable[[Integers], Floats]) ->
     if not codes.runs:
         return absent
     lo, end = np.array(codes.runs).T + np.array([[0], [1]])
-    before = np.pad(np.cumsum(up_to(end) - up_to(lo), axis=1), ((0, 0), (1, 0)))
+    within_runs = up_to(end) - up_to(lo)
+    before = np.zeros((len(within_runs), len(lo) + 1))
+    np.cumsum(within_runs, axis=1, out=before[:, 1:])
 
     def allowed_up_to(positions: Integers) -> Floats:
         run = np.searchsorted(lo, positions, side="right") - 1

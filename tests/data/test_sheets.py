@@ -124,12 +124,7 @@ def test_a_sheet_without_a_table(tmp_path: Path, rows: list[list[Any]], expected
 def test_files_that_are_no_workbooks(tmp_path: Path) -> None:
     path = workbook(tmp_path / "people.xlsx", People=[HEADER, *ROWS])
     whole = path.read_bytes()
-    for content in (
-        whole[: len(whole) // 2],
-        b"",
-        b"age,ill\n1,no\n",
-        OLD_OFFICE + bytes(600),
-    ):
+    for content in (whole[: len(whole) // 2], b"", b"age,ill\n1,no\n", OLD_OFFICE + bytes(600)):
         path.write_bytes(content)
         assert "cannot be read as a workbook" in refusal(path)
     path.write_bytes(OLD_OFFICE + bytes(600) + "EncryptedPackage".encode("utf-16-le"))

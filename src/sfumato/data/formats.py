@@ -179,8 +179,8 @@ def read_pieces(
 ) -> Iterator[Piece]:
     """The rows of a file with the wanted columns (all if `None`), piece by piece, at least one.
 
-    Without `guess`, it is a file that this program wrote. One without rows is refused unless it may be `empty`; `reading`
-    says what else is refused.
+    Without `guess`, it is a file that this program wrote. One without rows is refused unless it may be `empty`;
+    `reading` says what else is refused.
     """
     try:
         str(path).encode()

@@ -104,7 +104,8 @@ def test_a_program_that_takes_too_long_is_ended_with_what_it_started(run: Run, p
         (["python", "{input}"], "the command of the program needs one placeholder {output}; it has none"),
         (["python", "{output}"], "the command of the program needs one placeholder {input}; it has none"),
         (["python", "{input}", "{input.parquet}", "{output}"], "it has several formats of it"),
-        (["python", "{input}", "{output.xlsx}"], "{output.xlsx}: expected an ending such as .csv"),
+        (["python", "{input}", "{output.doc}"], "{output.doc}: expected an ending such as .csv"),
+        (["python", "{input.xlsx}", "{output}"], "{input.xlsx}: expected an ending such as .csv"),
         (["no-such-program", "{input}", "{output}"], "no-such-program: the program cannot be run (No such file"),
     ],
 )

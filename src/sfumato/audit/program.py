@@ -38,8 +38,9 @@ class Program:
             if len(endings) != 1:
                 found = "several formats of it" if endings else "none"
                 raise ParameterError(f"the command of the program needs one placeholder {{{name}}}; it has {found}")
-            if not endings <= {"", *FORMATS}:
-                raise ParameterError(f"{{{name}{endings.pop()}}}: expected an ending such as {', '.join(FORMATS)}")
+            known = [end for end, kind in FORMATS.items() if name == "output" or kind.write]
+            if not endings <= {"", *known}:
+                raise ParameterError(f"{{{name}{endings.pop()}}}: expected an ending such as {', '.join(known)}")
         if not 0 < self.timeout <= MAX_TIMEOUT:
             raise ParameterError(f"timeout is {self.timeout:g}; expected seconds, above 0 and at most {MAX_TIMEOUT:g}")
 

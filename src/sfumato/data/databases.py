@@ -23,6 +23,7 @@ ROWS = 2**18
 """Rows that are held as Python's values at a time."""
 SERVERS = {"postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
 MAX_LISTED = 12
+MAX_SHARE = 0.99
 LISTS = {
     "sqlite": "select name from sqlite_master where type in ('table', 'view') order by name",
     "duckdb": "select table_name from information_schema.tables order by table_name",
@@ -40,14 +41,14 @@ def read_database(address: str, columns: Sequence[str] | None) -> Iterator[Piece
             )
         with closing(_rows(before, part, columns, where)) as found:
             names: list[str] = next(found)
-            done = 0
+            done = total = 0
             while True:
                 rows = next(found)
                 frame = pl.DataFrame({name: _spelled([row[place] for row in rows]) for place, name in enumerate(names)})
                 last = len(rows) < ROWS
-                # How many rows there are is not asked: the database would go through all of them.
-                yield Piece(frame, done, 1.0 if last else done / (done + 4 * ROWS))
                 done += len(rows)
+                total = total or (done if last else _count(before, part, where))
+                yield Piece(frame, done - len(rows), 1.0 if last else min(done / max(total, 1), MAX_SHARE))
                 if last:
                     return
 
@@ -56,10 +57,21 @@ def _spelled(cells: list[Any]) -> pl.Series:
     return spell(column_of(cells)).cast(pl.String)
 
 
+def _count(address: str, part: str, where: str) -> int:
+    """How many rows there are, which is asked where they are more than one piece."""
+    with closing(_rows(address, f"select count(*) as n from ({_query(part)}) as people", ["n"], where)) as found:
+        next(found)
+        return int(next(found)[0][0])
+
+
+def _query(part: str) -> str:
+    return part if any(sign.isspace() for sign in part) else f"select * from {_quoted(part)}"
+
+
 def _rows(address: str, part: str, columns: Sequence[str] | None, where: str) -> Generator[Any]:
     """The names of the wanted columns, and then their rows, so many at a time, the last time fewer."""
     scheme, _, _ = address.partition("://")
-    query = part if any(sign.isspace() for sign in part) else f"select * from {_quoted(part)}"
+    query = _query(part)
     if scheme not in LISTS:
         yield from _from_server(address, query, columns, where)
         return

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from sfumato.errors import DataError, ParameterError, quote
 
@@ -96,23 +96,33 @@ def split_part(source: str) -> tuple[str, str]:
     return before, part.strip()
 
 
+def _password(address: str) -> tuple[int, int] | None:
+    """Where the password stands in an address; one with signs that would have to be spelled as numbers counts too."""
+    start = address.index("://") + 3
+    end = next((place for place, sign in enumerate(address[start:], start) if sign in "/?#"), len(address))
+    user, colon, rest = address[start:end].partition(":")
+    last = address.rfind("@", start, end)
+    if last < 0 and colon and not rest.isdigit() and not user.startswith("["):
+        last = address.rfind("@")
+    first = start + len(user) + 1
+    return (first, last) if colon and first <= last else None
+
+
 def hide_secrets(address: str) -> str:
     """An address as messages, reports and commands show it: without what a password could be."""
+    if found := _password(address):
+        first, last = found
+        address = f"{address[:first]}{HIDDEN}{address[last:]}"
     before, part = split_part(address)
-    scheme, _, rest = before.partition("://")
-    place, slash, path = rest.partition("/")
-    user, at, host = place.rpartition("@")
-    if at and ":" in user:
-        place = f"{user.partition(':')[0]}:{HIDDEN}@{host}"
-    shown = SECRETS.sub(rf"\g<1>{HIDDEN}", f"{scheme}://{place}{slash}{path}")
+    shown = SECRETS.sub(rf"\g<1>{HIDDEN}", before)
     return f"{shown}{PART}{part}" if part else shown
 
 
 def secrets_of(address: str) -> set[str]:
     """What in an address could be a password, as it stands there and as it is meant."""
     before, _ = split_part(address)
-    user, at, _ = urlsplit(before).netloc.rpartition("@")
-    found = {user.partition(":")[2]} if at else set()
+    given = _password(address)
+    found = {address[slice(*given)]} if given else set()
     found |= {match[0].partition("=")[2] for match in SECRETS.finditer(before)}
     return {text for each in found if each for text in (each, unquote(each))}
 

@@ -32,7 +32,11 @@ FILES = {
 }
 FLOWS = (
     ("destination", "the id of the place where people go", "as it is: how many people go to each is public"),
-    ("origin", "the id of the place where people come from, or `outside`", "generated: drawn from noisy counts"),
+    (
+        "origin",
+        "the id of the place where people come from, or `outside`",
+        "drawn at random, from data and a public prior",
+    ),
     ("count", "how many people go from this origin to this destination", "generated"),
 )
 

@@ -12,6 +12,7 @@ from typer import Option
 from sfumato.cli.commute.options import Columns, DataSet, FlowsFile, PlacesFile, Unit, kilometres, refuse_idle
 from sfumato.cli.commute.settings import Settings
 from sfumato.cli.options import Json, LedgerFile, names, output_option
+from sfumato.cli.reading import Text
 from sfumato.cli.show import note, number, print_columns, print_json, progress_bar, say
 from sfumato.cli.study import INTERRUPTED
 from sfumato.data.flows import Flows
@@ -58,6 +59,7 @@ def command(
     columns: Columns,
     ledger_file: LedgerFile = None,
     as_json: Json = False,
+    spelling: Text,
 ) -> None:
     """See what synthetic flows get wrong, and what a promise costs.
 
@@ -70,7 +72,7 @@ def command(
     limit = None if short is None else kilometres(short, unit, "--short") / KILOMETRES[unit]
     levels = names(regions)
     known = columns.places(places)
-    original = columns.flows(flows, known)
+    original = columns.flows(spelling.source(flows), known)
     for level in levels:
         known.partition(level)
     around = USUAL_RADIUS if radius is None else kilometres(radius, unit)

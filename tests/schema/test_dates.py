@@ -3,6 +3,7 @@
 from datetime import date, timedelta
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
@@ -192,6 +193,12 @@ def test_declarations_without_a_meaning(spec: dict[str, Any], expected: str) -> 
     with pytest.raises(SchemaError) as caught:
         schema(**spec)
     assert expected in str(caught.value)
+
+
+def test_dates_can_be_impossible() -> None:
+    declared = schema(min="2020", max="2024", unit="month").spec()
+    found = Schema.parse(declared | {"impossible": ["visit < 2021-03 and ill = yes"]})
+    assert found.cannot_be(np.array([[13, 1], [14, 1], [13, 0]])).tolist() == [True, False, False]
 
 
 def test_ends_may_be_dates_of_toml() -> None:

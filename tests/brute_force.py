@@ -306,8 +306,7 @@ def tree_sets(tree: dict[str, Any] | list[str], start: int = 0) -> list[frozense
 
 def node_sets(axis: AxisCase) -> set[frozenset[int]]:
     """The sets of codes that a condition on an axis can ask for: nodes, the missing value, all that is known."""
-    tree = axis.spec.get("taxonomy") or axis.spec.get("values")
-    found = set(tree_sets(tree) if tree else halves(range(axis.size)))
+    found = set(tree_sets(axis.tree) if axis.tree else halves(range(axis.size)))
     if axis.nullable:
         found.add(frozenset({-1}))
     return found - {frozenset(axis.codes)}
@@ -382,7 +381,7 @@ def present_widths(release: ReleaseCase) -> list[list[int]]:
 
 def occurring(axis: AxisCase, codes: set[int]) -> int:
     numbers = sorted(codes - {-1})
-    if axis.spec["kind"] == "categorical" or not numbers:
+    if not axis.spaced or not numbers:
         return len(codes)
     return numbers[-1] - numbers[0] + 1 + (-1 in codes)
 
@@ -402,7 +401,7 @@ def apart(axes: Sequence[Axis], boxes: Boxes, line: int, person: Sequence[int]) 
         if inside:
             continue
         known = code >= 0 and lo <= hi
-        total += min(abs(lo - code), abs(hi - code)) / (axis.size - 1) if axis.kind == "numeric" and known else 1
+        total += min(abs(lo - code), abs(hi - code)) / (axis.size - 1) if axis.spaced and known else 1
     return total
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from functools import cached_property
 from typing import Any
@@ -89,10 +89,23 @@ class AxisCase:
     name: str
     spec: dict[str, Any]
     raw: tuple[tuple[str, ...], ...]
+    groups: Tree | None = None
+    """The tree over codes and dates, which their spec does not say."""
 
     @property
     def size(self) -> int:
         return len(self.raw)
+
+    @property
+    def spaced(self) -> bool:
+        """Whether values lie on a line."""
+        return self.spec["kind"] in ("numeric", "date")
+
+    @property
+    def tree(self) -> Tree | None:
+        """The nested groups of its values, if anything says how they are grouped."""
+        flat = None if self.spaced else [texts[0] for texts in self.raw]
+        return self.groups or self.spec.get("taxonomy", flat)
 
     @property
     def nullable(self) -> bool:
@@ -163,10 +176,23 @@ def dates(draw: st.DrawFn, most: int = 9, name: str = "x") -> AxisCase:
         days = [date(2024, 2, 24) + timedelta(number) for number in range(size)]
         raw = tuple((day.isoformat(), f"{day.isoformat()} 12:30:00", f"{day:%d.%m.%Y}") for day in days)
         spec = {"kind": "date", "min": days[0].isoformat(), "max": days[-1].isoformat(), "format": "%d.%m.%Y"}
-        return AxisCase(name, spec, raw)
+        months = {month: [day.isoformat() for day in days if day.month == month] for month in (2, 3)}
+        quarter = {str(month): inside for month, inside in months.items() if inside}
+        return AxisCase(name, spec, raw, {"2024": {"2024-Q1": quarter}})
     months = [f"{2023 + (9 + number) // 12}-{(9 + number) % 12 + 1:02d}" for number in range(size)]
     spec = {"kind": "date", "min": months[0], "max": months[-1], "unit": "month"}
-    return AxisCase(name, spec, tuple((month, f"{month}-17") for month in months))
+    years = {"2023": {"2023-Q4": months[:3]}}
+    if size > 3:
+        years["2024"] = {f"2024-Q{n + 1}": months[3 + 3 * n : 6 + 3 * n] for n in range((size - 1) // 3)}
+    return AxisCase(name, spec, tuple((month, f"{month}-17") for month in months), years)
+
+
+def nested(codes: list[str], length: int, longest: int) -> Tree:
+    """Codes by their beginnings of every length but the longest."""
+    if length == longest:
+        return codes
+    groups = itertools.groupby(codes, key=lambda code: code[:length])
+    return {beginning: nested(list(inside), length + 1, longest) for beginning, inside in groups}
 
 
 @st.composite
@@ -174,10 +200,12 @@ def codes(draw: st.DrawFn, most: int = 9, name: str = "x") -> AxisCase:
     """A list of codes of different lengths, or all that a pattern spells; sorted texts are in natural order here."""
     if draw(st.booleans()):
         listed = sorted(draw(st.sets(st.text("AB", min_size=1, max_size=3), min_size=1, max_size=most)))
-        return AxisCase(name, {"kind": "code", "values": listed}, tuple((code, f" {code}") for code in listed))
+        raw = tuple((code, f" {code}") for code in listed)
+        return AxisCase(name, {"kind": "code", "values": listed}, raw, nested(listed, 1, max(map(len, listed))))
     last = draw(st.integers(0, max(most // 2 - 1, 0)))
     spelled = tuple((f"{letter}{digit}",) for letter in "AB" for digit in range(last + 1))
-    return AxisCase(name, {"kind": "code", "pattern": f"[AB][0-{last}]"}, spelled)
+    tree = nested([code for (code,) in spelled], 1, 2)
+    return AxisCase(name, {"kind": "code", "pattern": f"[AB][0-{last}]"}, spelled, tree)
 
 
 @st.composite
@@ -199,9 +227,9 @@ def axes(draw: st.DrawFn, most: int = 9, name: str = "x") -> AxisCase:
     """Any axis, nullable or not."""
     plain = st.one_of(grids(most, name), bins(most, name), categories(1, most, name))
     case = draw(plain | st.one_of(dates(most, name), codes(most, name), open_ends(name), truths))
-    case = AxisCase(name, case.spec, case.raw)
+    case = replace(case, name=name)
     nullable = {"nullable": True} if draw(st.booleans()) else {}
-    return AxisCase(case.name, {**case.spec, **nullable}, case.raw)
+    return replace(case, spec={**case.spec, **nullable})
 
 
 @st.composite
@@ -214,7 +242,7 @@ def sensitive_axes(draw: st.DrawFn, most: int = 5, name: str = "secret") -> Axis
     )
     case = draw(kinds)
     nullable = {"nullable": True} if draw(st.booleans()) else {}
-    return AxisCase(case.name, {**case.spec, **nullable}, case.raw)
+    return replace(case, spec={**case.spec, **nullable})
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from sfumato.cli import init, measure, publish, query, verify
@@ -33,11 +34,15 @@ def test_the_examples_work_one_after_the_other(run: Run, people: Path) -> None:
 def test_init_says_what_it_took_for_what(run: Run, people: Path) -> None:
     (people / "people.toml").unlink()
     told = run("init", "people.csv", "--sensitive", "disease").out
-    rows = {line.split()[0]: line for line in told.splitlines() if line.strip()}
-    assert "identifier" in rows["name"]
-    assert rows["age"].rstrip().endswith("  min, max, step")
-    assert "sensitive" in rows["disease"]
-    assert "Columns taken as identifiers, and dropped: name." in told
+    lines = told.splitlines()
+    rows = {line.split()[0]: (line, after) for line, after in pairwise(lines) if line.strip()}
+    assert "identifier  dropped" in rows["name"][0]
+    assert "it names whose row it is" in rows["name"][1]
+    assert "a whole number from" in rows["age"][0]
+    assert "whole numbers" in rows["age"][1]
+    assert "sensitive" in rows["disease"][0]
+    assert "from_data marks in the file: values or bounds of age, sex, town, disease." in told
+    assert "it names whose row it is" in (people / "people.toml").read_text()
     schema = Schema.load(people / "people.toml")
     assert [axis.name for axis in schema.quasi] == ["age", "sex", "town"]
     assert schema.sensitive.name == "disease"
@@ -48,7 +53,18 @@ def test_init_takes_the_named_quasi_identifiers(run: Run, people: Path) -> None:
     told = run("init", "people.csv", "--sensitive", "disease", *quasi, "-o", "new.toml")
     assert told.code == 0
     assert [axis.name for axis in Schema.load(people / "new.toml").quasi] == ["age", "sex", "town"]
-    assert "Columns left out: name." in told.out
+    assert "not among the columns named." in told.out
+
+
+def test_init_takes_so_many_and_other_words_for_missing_values(run: Run, people: Path) -> None:
+    town = Schema.load(people / "people.toml").quasi[-1]
+    gone = town.labels[0]
+    told = run("init", "people.csv", "--sensitive", "disease", "--max-quasi", "2", "--missing", gone, "-o", "new.toml")
+    schema = Schema.load(people / "new.toml")
+    assert (told.code, len(schema.quasi), gone in schema.missing) == (0, 2, True)
+    assert "tells less about whose a row is" in told.out
+    assert [axis.nullable for axis in schema.quasi if axis.name == town.name] in ([True], [])
+    assert run("init", "people.csv", "--sensitive", "disease", "--max-quasi", "0", "-o", "x.toml").code == 2
 
 
 def test_init_does_not_overwrite_unless_forced(run: Run, people: Path) -> None:

@@ -3,6 +3,7 @@
 from datetime import date, timedelta
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
@@ -146,6 +147,28 @@ def test_queries_count_days(unit: str, condition: str, truth: Any) -> None:
     assert parse_query(condition, table.schema).matches(table) == sum(map(truth, days))
 
 
+@pytest.mark.parametrize(
+    ("label", "first", "last"),
+    [
+        ("2024-03-01/2024-03-31", "2024-03-01", "2024-03-31"),
+        ("2024-01 - 2024-03", "2024-01-01", "2024-03-31"),
+        ("2024-01..2024-02", "2024-01-01", "2024-02-29"),
+        ("[2024-01-05; 2024-W03]", "2024-01-05", "2024-01-21"),
+        (">=2024-12-30", "2024-12-30", "2024-12-31"),
+        ("< 2020-01-03", "2020-01-01", "2020-01-02"),
+    ],
+)
+def test_labels_of_other_tools(label: str, first: str, last: str) -> None:
+    days = axis(**YEARS)
+    assert days.parse(label) == Span(days.parse(first).lo, days.parse(last).hi, False)
+
+
+@pytest.mark.parametrize("label", ["2025", "[2024-03, 2024-02]", "March", "> 2025", "2024-03-01 to", ""])
+def test_what_is_no_label(label: str) -> None:
+    with pytest.raises(DataError, match="neither a date from 2020-01-01 to 2024-12-31 nor a group of such"):
+        axis(**YEARS).parse(label)
+
+
 def test_what_cannot_be_compared() -> None:
     with pytest.raises(
         QueryError, match="found 'soon' after 'visit' >=; expected a date from 2020-01-01 to 2024-12-31"
@@ -170,6 +193,12 @@ def test_declarations_without_a_meaning(spec: dict[str, Any], expected: str) -> 
     with pytest.raises(SchemaError) as caught:
         schema(**spec)
     assert expected in str(caught.value)
+
+
+def test_dates_can_be_impossible() -> None:
+    declared = schema(min="2020", max="2024", unit="month").spec()
+    found = Schema.parse(declared | {"impossible": ["visit < 2021-03 and ill = yes"]})
+    assert found.cannot_be(np.array([[13, 1], [14, 1], [13, 0]])).tolist() == [True, False, False]
 
 
 def test_ends_may_be_dates_of_toml() -> None:

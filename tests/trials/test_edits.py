@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import tomllib
+from datetime import date, timedelta
 from functools import reduce
 
 import numpy as np
@@ -142,3 +143,55 @@ def test_rows_drawn_from_exact_rows_are_those_rows() -> None:
     assert drawn.n == people.n
     assert np.array_equal(drawn.points, people.points)
     assert np.array_equal(drawn.weights, people.weights)
+
+
+KINDS = {
+    "day": {"kind": "date", "min": "2023-12-20", "max": "2024-03-10", "format": "%d.%m.%Y", "nullable": True},
+    "hour": {"kind": "date", "min": "2023-12-31", "max": "2024-01-01", "unit": "hour", "off_schema": "clip"},
+    "icd": {"kind": "code", "values": ["J45.0", "J45.9", "J45", "E11", "E10.2"], "levels": [1, 3], "off_schema": "E11"},
+    "plz": {"kind": "code", "digits": 3},
+    "old": {"kind": "numeric", "bottom": 17, "top": 90},
+    "pay": {"kind": "numeric", "edges": [0, 10, 20, 30, 40], "top": 50, "bottom": 0},
+    "level": {"kind": "categorical", "values": list("abcdef"), "ordered": True},
+    "yes": {"kind": "boolean"},
+}
+
+
+def kinds(rows: int = 200, seed: int = 3) -> pl.DataFrame:
+    draw = random.Random(seed)
+    days = [date(2023, 12, 20) + timedelta(draw.randrange(82)) for _ in range(rows)]
+    return pl.DataFrame(
+        {
+            "day": [draw.choice([f"{day:%d.%m.%Y}", day.isoformat()]) if n % 9 else "" for n, day in enumerate(days)],
+            "hour": [f"{draw.choice(['2023-12-31', '2024-01-01'])} {draw.randrange(24):02d}:30" for _ in range(rows)],
+            "icd": [draw.choice(["J45.0", "J45.9", "J45", "E11", "E10.2", "Z99"]) for _ in range(rows)],
+            "plz": [f"{draw.randrange(1000):03d}" for _ in range(rows)],
+            "old": [draw.randint(5, 103) for _ in range(rows)],
+            "pay": [draw.uniform(-20, 90) for _ in range(rows)],
+            "level": [draw.choice("abcdef") for _ in range(rows)],
+            "yes": [draw.choice(["ja", "no", "1", "F"]) for _ in range(rows)],
+            "ill": [draw.choice("xy") for _ in range(rows)],
+        }
+    )
+
+
+def test_dates_codes_and_open_ends_are_coarsened_as_reading_them_would() -> None:
+    ill = {"role": "sensitive", "kind": "categorical", "values": ["x", "y"]}
+    columns = {name: {"role": "quasi", **spec} for name, spec in KINDS.items()}
+    rows = kinds()
+    table = read(rows, {"columns": columns | {"ill": ill}})
+    found = {edit.column: edit for edit in possible_edits(table) if edit.action == "coarsen"}
+    far = [edit for name in KINDS if (edit := coarsening(table, name, far=True))]
+    assert {name: edit.words for name, edit in found.items()} == {
+        "day": "publish day by month, with 4 values in place of 82",
+        "hour": "publish hour by day, with 2 values in place of 48",
+        "icd": "publish icd one level of its taxonomy higher, with 3 values in place of 5",
+        "plz": "publish plz one level of its taxonomy higher, with 100 values in place of 1000",
+        "old": "publish old in steps of 5 in place of 1",
+        "pay": "publish pay in 4 bins in place of 7",
+    }
+    assert {edit.column for edit in far} >= {"plz", "old"}
+    for edit in [*found.values(), *far]:
+        schema = edit.schema(table.schema)
+        expect_same(edit.apply(table), read(rows, schema))
+        expect_same(edit.apply(table), read(rows, Schema.parse(schema.spec())))

@@ -26,6 +26,9 @@ from sfumato.schema.prefixes import shape, stem
 
 MAX_CATEGORIES = 200
 MAX_CODES = 20_000
+SPELLINGS = 4
+"""How often a value may be spelled in other ways, such as 2 and 2.0."""
+MAX_SPELLINGS = 40
 FEW = {"quasi": 12, "sensitive": 30}
 """So few whole numbers may be names rather than numbers."""
 MAX_NAME = 99
@@ -44,7 +47,7 @@ COUNTING = (
     "quantile|quartile|quintile|percentile|score|rank|grade|level|edu|education|stage|income|wage|weight|height|"
     "rooms|siblings|npf|noc|nop|duration|length|stay|los"
 )
-CODE_SHAPE = re.compile(r"[\w.\-/ ]{1,12}\Z")
+CODE_SHAPE = re.compile(r"[\w.\-/: ]{1,12}\Z")
 ICD = re.compile(r"[A-Z]\d\d(?:\.?\w{1,4})?\Z")
 MAX_SPACES = 0.1
 SENTENCE = 4
@@ -126,7 +129,7 @@ def _ends(texts: list[str], pattern: str, unit: str) -> NDArray[np.int64] | None
 
 
 def _truths(column: Profile) -> Finding | None:
-    labels = column.labels
+    labels = column.labels if len(column.texts) <= MAX_SPELLINGS else []
     if {truth_of(label) for label in labels} != {0, 1}:
         return None
     if len(labels) > 2:
@@ -226,7 +229,7 @@ def _comma_numbers(column: Profile, role: str) -> Finding | None:
 
 
 def _words(column: Profile) -> Finding | None:
-    if len(column.labels) > MAX_CATEGORIES:
+    if len(column.texts) > MAX_CATEGORIES:
         return None
     ordered = natural_word_order(column.labels)
     if ordered is None:
@@ -236,6 +239,8 @@ def _words(column: Profile) -> Finding | None:
 
 
 def _categories(column: Profile, role: str) -> Finding | None:
+    if len(column.texts) > SPELLINGS * MAX_CATEGORIES:
+        return None
     labels = column.labels
     written = np.mean([len(label.split()) >= SENTENCE for label in labels])
     if len(labels) > MAX_CATEGORIES or (written > 0.5 and len(labels) > column.present / 2 > SENTENCE):

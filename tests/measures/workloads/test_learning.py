@@ -48,7 +48,7 @@ def slow_features(axes: tuple[AxisCase, ...], point: tuple[int, ...]) -> list[Fr
     """One point, written out: a position from 0 to 1, or an indicator for every value."""
     row: list[Fraction] = []
     for axis, code in zip(axes, point, strict=True):
-        if axis.spec["kind"] == "numeric":
+        if axis.spaced:
             row.append(Fraction(code, max(axis.size - 1, 1)) if code >= 0 else Fraction(1, 2))
         else:
             row += [Fraction(code == value) for value in range(axis.size)]

@@ -51,9 +51,9 @@ def branch_of(tree: dict[str, Any] | list[str], start: int) -> Branch:
 
 def root_of(axis: AxisCase) -> Branch | None:
     """The taxonomy that limits the cuts of an axis; a missing value stands beside it."""
-    if axis.spec["kind"] != "categorical" or axis.positions == 1:
+    if axis.spaced or axis.tree is None or axis.positions == 1:
         return None
-    root = branch_of(axis.spec.get("taxonomy", axis.spec.get("values")), 0)
+    root = branch_of(axis.tree, 0)
     return Branch(0, axis.size, (root, Branch(axis.size, axis.size))) if axis.nullable else root
 
 

@@ -11,13 +11,13 @@ PRIVATE_PEERS_READY := $(PRIVATE_PEERS)/.ready
 # Tests start the program hundreds of times; each time all of it would be read from source.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick lint types compiled unit audit kills bench costs docs reproduction lock clean
+.PHONY: demo test quick lint types unit audit kills bench costs docs reproduction lock clean
 
 demo: $(READY)
 	$(BIN)/sfumato demo -o sfumato-demo
 
 test: $(READY)
-	$(MAKE) -j2 lint types compiled
+	$(MAKE) -j2 lint types
 	$(MAKE) unit
 
 # Under a minute on two cores: for every change while working on it.
@@ -30,10 +30,6 @@ lint: $(READY)
 
 types: $(READY)
 	$(BIN)/mypy
-
-# The inner loops, once and beside the type checker; otherwise every process of the tests would compile them.
-compiled: $(READY)
-	folder=$$(mktemp -d) && $(BIN)/sfumato demo -o $$folder/demo >$$folder/told && rm -r $$folder
 
 unit: $(READY)
 	$(BIN)/python -m pytest

@@ -204,3 +204,11 @@ def test_categories_with_numbers_in_them_are_ordered_by_these(values: list[str],
     """Neighbours are put into one group, so that 10 should not stand between 1 and 2."""
     frame = pl.DataFrame({"q": values, "ill": ["no", "yes", *["no"] * (len(values) - 2)]})
     assert propose(frame, "ill", quasi=("q",)).quasi[0].labels == order
+
+
+def test_several_sensitive_columns_are_proposed_together() -> None:
+    people = {"age": [30, 31, 32, 33] * 5, "ill": ["no", "yes"] * 10, "income": ["low", "high", "low", "low"] * 5}
+    found = propose(pl.DataFrame(people), ("ill", "income"), ("age",))
+    assert found.secret_names == ["ill", "income"]
+    with pytest.raises(DataError, match="'income' cannot be both"):
+        propose(pl.DataFrame(people), ("ill", "income"), ("income",))

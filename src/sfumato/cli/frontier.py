@@ -39,7 +39,7 @@ def command(
     file: File,
     output: Path = output_option("FOLDER", "Where to write the report, the trials and the pilot, if one is bought."),
     schema: Path | None = Option(None, metavar="TOML", help="The schema of the table."),
-    sensitive: str | None = Option(None, metavar="COLUMN", help="The sensitive column."),
+    sensitive: list[str] | None = Option(None, metavar="A,B", help="The sensitive column, or several."),
     quasi: Quasi = None,
     audience: str | None = Option(
         None, metavar="|".join(FLOORS), help="Who receives it, which sets the floor under privacy; public by default."
@@ -83,7 +83,7 @@ def command(
     study.check(ours=study.trials.exists() or study.pilot_trials.exists())
     if schema is None and by.elsewhere:
         raise ParameterError("--engine spark needs --schema; sfumato init proposes one from a part of the rows")
-    declared = _schema(by, file, schema, sensitive, names(quasi), output)
+    declared = _schema(by, file, schema, names(sensitive), names(quasi), output)
     table = read_people(file, declared, by)
     kinds = [find_method(name) for name in dict.fromkeys(method or ())]
     pilot = {"epsilon": epsilon, "share": pilot_share, "new_pilot": new_pilot, "beforehand": beforehand}
@@ -179,15 +179,14 @@ def _publishing(
 
 
 def _schema(
-    by: Engine, file: str, schema: Path | None, sensitive: str | None, quasi: tuple[str, ...], output: Path
+    by: Engine, file: str, schema: Path | None, sensitive: tuple[str, ...], quasi: tuple[str, ...], output: Path
 ) -> Schema:
-    if (schema is None) == (sensitive is None):
+    if (schema is None) == (not sensitive):
         raise ParameterError("give either --schema, or --sensitive to have a schema proposed")
     if schema is not None:
         if quasi:
             raise ParameterError("--quasi means nothing with --schema; the schema names the quasi-identifiers")
         return Schema.load(schema)
-    assert sensitive is not None
     proposed = propose(by.source(file), sensitive, quasi)
     kept = output / PROPOSED
     if kept.exists() and kept.read_bytes() != to_toml(proposed).encode():

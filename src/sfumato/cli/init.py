@@ -18,7 +18,7 @@ TITLES = {"identifier": "dropped", "ignore": "left out"}
 def command(
     *,
     file: File,
-    sensitive: str = Option(metavar="COLUMN", help="The sensitive column."),
+    sensitive: list[str] = Option(metavar="A,B", help="The sensitive column, or several."),
     quasi: Quasi = None,
     max_quasi: int = Option(MAX_QUASI, min=1, help="At most so many quasi-identifiers are proposed."),
     missing: list[str] | None = Option(
@@ -41,7 +41,7 @@ def command(
     target = output or Path(f"{source.name or 'schema'}.toml")
     if target.exists() and not force:
         raise ParameterError(f"{target}: this already exists; choose another name with -o, or give --force")
-    proposal = make_proposal(source, sensitive, names(quasi), missing=missing or (), max_quasi=max_quasi)
+    proposal = make_proposal(source, names(sensitive), names(quasi), missing=missing or (), max_quasi=max_quasi)
     place(target, to_toml(proposal.schema, proposal.why))
     _show(proposal)
     say()

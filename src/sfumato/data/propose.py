@@ -49,7 +49,7 @@ class _Columns:
     """The columns while they are looked at: their specs and reasons."""
 
     profiles: dict[str, Profile]
-    sensitive: str
+    secrets: tuple[str, ...]
     quasi: tuple[str, ...]
     where: str
     specs: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -66,9 +66,14 @@ class _Columns:
 
 
 def propose(
-    source: Any, sensitive: str, quasi: tuple[str, ...] = (), *, missing: Sequence[str] = (), max_quasi: int = MAX_QUASI
+    source: Any,
+    sensitive: str | Sequence[str],
+    quasi: tuple[str, ...] = (),
+    *,
+    missing: Sequence[str] = (),
+    max_quasi: int = MAX_QUASI,
 ) -> Schema:
-    """A schema for the table, with `sensitive` as its sensitive column.
+    """A schema for the table, with `sensitive` as its sensitive column or columns.
 
     Columns named in `quasi` become quasi-identifiers; without any, those that tell most about whose a row is, at most
     `max_quasi`. `missing` are more spellings that mean a missing value.
@@ -80,15 +85,22 @@ def propose(
 
 
 def make_proposal(
-    source: Any, sensitive: str, quasi: tuple[str, ...] = (), *, missing: Sequence[str] = (), max_quasi: int = MAX_QUASI
+    source: Any,
+    sensitive: str | Sequence[str],
+    quasi: tuple[str, ...] = (),
+    *,
+    missing: Sequence[str] = (),
+    max_quasi: int = MAX_QUASI,
 ) -> Proposal:
     """The same, with the reasons."""
+    secrets = (sensitive,) if isinstance(sensitive, str) else tuple(sensitive)
     frame, where = read_frame(source)
-    refuse_absent([sensitive, *quasi], frame.columns, where)
-    if sensitive in quasi:
-        raise DataError(f"{where}: the column {sensitive!r} cannot be both sensitive and a quasi-identifier")
+    refuse_absent([*secrets, *quasi], frame.columns, where)
+    for name in secrets:
+        if name in quasi:
+            raise DataError(f"{where}: the column {name!r} cannot be both sensitive and a quasi-identifier")
     profiles, spellings = look_at(frame, missing)
-    columns = _Columns({profile.name: profile for profile in profiles}, sensitive, quasi, where)
+    columns = _Columns({profile.name: profile for profile in profiles}, secrets, quasi, where)
     for profile in profiles:
         _look(profile, columns)
     if not quasi:
@@ -105,10 +117,10 @@ def make_proposal(
 
 
 def _look(profile: Profile, columns: _Columns) -> None:
-    """Give a column its first role: the sensitive one, identifiers, what tells nothing, or a quasi-identifier."""
+    """Give a column its first role: the sensitive ones, identifiers, what tells nothing, or a quasi-identifier."""
     name = profile.name
-    if name == columns.sensitive or name in columns.quasi:
-        role = "sensitive" if name == columns.sensitive else "quasi"
+    if name in (*columns.secrets, *columns.quasi):
+        role = "sensitive" if name in columns.secrets else "quasi"
         finding = recognize(profile, role)
         if not finding.spec:
             raise DataError(f"{columns.where}: the column {name!r} cannot be {role}: {finding.why}")
@@ -129,7 +141,7 @@ def _look(profile: Profile, columns: _Columns) -> None:
             columns.leave_out(name, finding.why)
 
 
-ROLES = {"sensitive": "the sensitive column", "quasi": "a quasi-identifier"}
+ROLES = {"sensitive": "a sensitive column", "quasi": "a quasi-identifier"}
 
 
 def _identifies(profile: Profile) -> str:
@@ -155,10 +167,10 @@ def _identifies(profile: Profile) -> str:
 def _leave_out_what_follows(frame: pl.DataFrame, columns: _Columns) -> None:
     """Of columns that say the same, more or less finely, keep one; and none that tells the sensitive value."""
     names = columns.with_role("quasi")
-    following = find_following(frame, [*names, columns.sensitive])
+    following = find_following(frame, [*names, *columns.secrets])
     for name in names:
-        if columns.sensitive in following.get(name, ()):
-            columns.leave_out(name, f"{columns.sensitive} follows from it, so who knew it would know the secret")
+        if told := set(columns.secrets) & set(following.get(name, ())):
+            columns.leave_out(name, f"{min(told)} follows from it, so who knew it would know the secret")
     kind = {name: columns.specs[name]["kind"] for name in columns.with_role("quasi")}
     for name, kept in choose_between(following, kind).items():
         alike = kept in following.get(name, ())

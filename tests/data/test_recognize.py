@@ -193,5 +193,6 @@ def test_from_file_to_release(name: str, tmp_path: Path) -> None:
 def test_the_file_says_why() -> None:
     proposal = proposed(age=[int(n) % 60 for n in PICK], note=["x"] * ROWS)
     text = to_toml(proposal.schema, proposal.why)
+    assert "is about your rows: delete it before you hand this file on" in text
     assert f'# {proposal.why["age"]}\n[columns."age"]' in text
     assert "# every row has 'x', which tells nothing\n[columns.\"note\"]" in text

@@ -1,5 +1,6 @@
 """Codes: the order and groups of their beginnings, labels that read back, and patterns that list nothing."""
 
+import pickle
 import time
 from itertools import pairwise, product
 from typing import Any
@@ -99,6 +100,17 @@ def test_a_hundred_thousand_postal_codes_are_not_listed() -> None:
     assert codes.parse("[75***, 77***]") == Span(75_000, 77_999, False)
     assert [child.label for child in codes.taxonomy.children[7].children][4:6] == ["74***", "75***"]
     assert codes.encode(["75001.0", "1000"]).tolist() == [75_001, -2]
+
+
+def test_lazy_trees_travel_to_other_processes() -> None:
+    """Trials are run by worker processes, which get the axes of a table with whatever was looked at before."""
+    days = {"role": "quasi", "kind": "date", "min": "2024-01-01", "max": "2024-12-31"}
+    found = Schema.parse({"columns": {"code": {"role": "quasi", "kind": "code", "digits": 5}, "day": days, "ill": ILL}})
+    for axis_here in found.quasi:
+        child = axis_here.taxonomy.children[-1]
+        there = pickle.loads(pickle.dumps(axis_here))
+        assert there == axis_here
+        assert there.taxonomy.children[-1].children == child.children
 
 
 def test_values_off_the_schema() -> None:

@@ -33,7 +33,8 @@ IDENTIFIER_NAMES = (
     "tel|name|surname|lastname|firstname|number|nr|no|pid|hhid|mrn|passport"
 )
 WEIGHT_NAMES = "weight|weights|wgt|fnlwgt|pwgtp|wgtp|sampleweight|surveyweight"
-MADE_BODY = "body|birth|kg|lb|lbs|patient"
+BODY_WEIGHT = "body|birth|kg|lb|lbs|patient"
+ROLES = {"sensitive": "the sensitive column", "quasi": "a quasi-identifier"}
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,7 @@ def _look(profile: Profile, columns: _Columns) -> None:
         columns.leave_out(name, identifying, "identifier")
     elif len(profile.texts) == 1 and profile.rows > 1 and not profile.missing:
         columns.leave_out(name, f"every row has {profile.texts[0]!r}, which tells nothing")
-    elif looks_like(name, WEIGHT_NAMES) and not looks_like(name, MADE_BODY) and profile.numbers is not None:
+    elif looks_like(name, WEIGHT_NAMES) and not looks_like(name, BODY_WEIGHT) and profile.numbers is not None:
         columns.leave_out(name, "called a weight of rows, which nobody knows about a person")
     else:
         finding = recognize(profile, "quasi")
@@ -231,6 +232,7 @@ def to_toml(schema: Schema, why: dict[str, str] | None = None) -> str:
         "# off_schema says what becomes of a value that does not fit: clip takes the nearest; a categorical column can",
         '# name one of its values, such as "Other". A column without it refuses the file, which tells about somebody.',
         '# not_sensitive = ["N"] in the sensitive column names values that are no secret, such as "not applicable".',
+        *(["# What stands above a column is about your rows: delete it before you hand this file on."] if why else []),
         f"name = {_toml_value(schema.name)}",
         f"missing = {_toml_value(list(schema.missing))}",
     ]

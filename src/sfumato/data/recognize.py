@@ -114,7 +114,7 @@ def _dates(column: Profile) -> Finding | None:
     why = f"dates spelled like {texts[0]}, by {unit}"
     why += f"; {others[0]} fits as well, so look whether {pattern} is meant" if others else ""
     why += "; the time of day is left out" if timed and unit != "hour" else ""
-    return Finding({"kind": "date", **keys, "off_schema": CLIP, "from_data": ["min", "max"]}, why)
+    return Finding({"kind": "date", **keys, "off_schema": CLIP, "from_data": list(keys)}, why)
 
 
 def _ends(texts: list[str], pattern: str, unit: str) -> NDArray[np.int64] | None:
@@ -179,7 +179,7 @@ def _listed_codes(column: Profile, what: str, levels: list[int] | None = None) -
     except SchemaError:
         return None
     assert isinstance(axis, CodeAxis)
-    spec |= {"values": axis.spec()["values"], "levels": list(axis.prefixes.lengths)}
+    spec |= {"values": axis.spec()["values"], "levels": list(axis.prefixes.lengths), "from_data": ["values", "levels"]}
     groups = f"grouped by their beginnings, such as {axis.taxonomy.children[0].label}" if axis.prefixes.lengths else ""
     return Finding(spec, f"{len(column.texts):,} {what} {groups or 'in the order of their numbers'}")
 

@@ -148,7 +148,7 @@ def test_files_that_cannot_be_read_or_written_are_named(tmp_path: Path) -> None:
         count_reports(tmp_path / "none.csv", SURVEY)
     with pytest.raises(DataError, match="the file has no rows"):
         count_reports(csv(tmp_path, "report\n"), SURVEY)
-    with pytest.raises(ParameterError, match=r"must end in \.csv, \.csv\.gz, \.parquet or \.pq"):
+    with pytest.raises(ParameterError, match=r"must end in \.csv, \.csv\.gz, \.parquet, \.pq, "):
         write_reports(tmp_path / "reports.txt", "report", np.array([1]))
     with pytest.raises(ParameterError, match="has no name"):
         write_reports(tmp_path / "reports.csv", "", np.array([1]))

@@ -110,8 +110,8 @@ def test_a_value_of_the_column_wins_over_a_word() -> None:
 @pytest.mark.parametrize(
     ("column", "off_schema", "expected"),
     [
-        ("age", "missing", "off_schema is 'missing'; expected refuse, clip or missing (with nullable = true)"),
-        ("age", "17", "off_schema is '17'; expected refuse, clip or missing"),
+        ("age", "missing", "off_schema is 'missing'; expected refuse, clip, round or missing (with nullable = true)"),
+        ("age", "17", "off_schema is '17'; expected refuse, clip, round or missing"),
         ("town", "missing", "off_schema is 'missing'; expected refuse, missing (with nullable = true) or one of"),
         ("town", "clip", "off_schema is 'clip'; expected refuse, missing"),
         ("town", ["a"], "off_schema is ['a']; expected a word or a value"),

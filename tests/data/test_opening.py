@@ -91,6 +91,15 @@ def test_a_delimiter_can_be_said(tmp_path: Path, delimiter: str) -> None:
     assert lenient.equals(found)
 
 
+def test_a_delimiter_that_was_not_found_out_is_asked_for(tmp_path: Path) -> None:
+    path = written(tmp_path, TEXT.replace(";", "^").encode())
+    with pytest.raises(DataError, match=r"the file has 'age.town.ill' alone. If another sign .* say --delimiter$"):
+        sf.read(path, {"columns": COLUMNS})
+    assert sf.read(path, {"columns": COLUMNS}, delimiter="^").n == 3
+    with pytest.raises(DataError, match=r"the column 'age' is missing; the file has 'wage'$"):
+        sf.read(written(tmp_path, b"wage\n1\n"), {"columns": COLUMNS})
+
+
 @pytest.mark.parametrize("delimiter", ["", "ab", '"', "\n", "x", "€"])
 def test_a_delimiter_that_is_none(delimiter: str) -> None:
     with pytest.raises(ParameterError, match="expected one sign such as ;"):

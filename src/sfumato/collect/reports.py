@@ -19,6 +19,7 @@ from sfumato.collect.survey import Survey, describe_range
 from sfumato.data.distinct import Lines
 from sfumato.data.formats import table_bytes
 from sfumato.data.pieces import refuse_absent, row_of
+from sfumato.data.source import Source
 from sfumato.errors import DataError, ParameterError, quote
 from sfumato.files import place
 
@@ -38,7 +39,8 @@ def count_reports(files: Path | str | Iterable[Any], survey: Survey, column: str
     """
     counts = np.zeros(survey.channel.reports, dtype=np.int64)
     every = [files] if isinstance(files, Path | str) else list(files)
-    named = [Path(file) for file in every if isinstance(file, str | os.PathLike)]
+    paths = [file for file in every if isinstance(file, str | os.PathLike)]
+    named = [*map(Path, paths), *(path for file in every if isinstance(file, Source) for path in file.files)]
     twice = [file for number, file in enumerate(named) if file in named[:number]]
     if twice:
         raise ParameterError(f"{twice[0]}: the file is given twice; its reports would count twice")

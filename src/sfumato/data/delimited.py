@@ -19,7 +19,7 @@ from sfumato.data.lines import is_well_formed, split_lines
 from sfumato.data.opening import USUAL, Opening
 from sfumato.data.pieces import Piece, select
 from sfumato.data.text import NOT_TEXT
-from sfumato.errors import DataError
+from sfumato.errors import DataError, quote
 
 Reading = Literal["strict", "lossy", "lenient"]
 """What a file is forgiven: nothing, text that is not UTF-8 (its bytes are spelled out), or anything in a line."""
@@ -38,6 +38,8 @@ def read_delimited(
 ) -> Iterator[Piece]:
     """The wanted columns; `guess` allows for files that other programs wrote in a dialect of their own."""
     dialect = Dialect.of(path, guess, reading, opening)
+    if guess and not opening.delimiter and len(dialect.header) == 1:
+        _refuse_unsplit(path, dialect.header[0], columns or ())
     rows = lines = breaks = 0
     for text, done in read_blocks(path, dialect.separator, opening, reading):
         before = (lines, breaks)
@@ -144,6 +146,16 @@ class Dialect:
             f"{self.path}, line {lines[first] + breaks} (row {first + rows + 1}): {lengths[first]} fields where the "
             f"header has {fields}{also}"
         )
+
+
+def _refuse_unsplit(path: Path, header: str, columns: Sequence[str]) -> None:
+    """Refuse a file whose first line is one cell in which names that are wanted stand between other signs."""
+    for name in columns:
+        if name != header and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", header):
+            raise DataError(
+                f"{path}: the column {name!r} is missing; the file has {quote(header)} alone. If another sign than a "
+                "comma, a semicolon, a tab or a bar stands between cells, say --delimiter"
+            )
 
 
 def _as_utf8(text: bytes) -> bytes:

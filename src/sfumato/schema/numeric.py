@@ -145,6 +145,14 @@ class NumericAxis(Axis):
         """The number at a grid point, or the lower edge of a bin."""
         return self.edges[code] if self.edges else self.minimum + code * self.step
 
+    def worths(self, codes: NDArray[np.integer]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The least and the most that the numbers at some codes can be: those of a bin lie between its edges."""
+        if self.edges:
+            edges = np.asarray(self.edges, dtype=np.float64)
+            return edges[codes], edges[codes + 1]
+        numbers = np.asarray(self.minimum + codes.astype(np.float64) * self.step)
+        return numbers, numbers
+
     def _spell(self, lo: int, hi: int) -> str:
         if self.edges:
             return f"[{spell_number(self.value(lo))}, {spell_number(self.edges[hi + 1])})"

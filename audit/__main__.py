@@ -3,8 +3,9 @@
 Parts: `exact` (transcripts on worst-case neighbours), `enumeration` (all outputs, where they are finitely many),
 `empirical` (lower bounds on ε from many runs), `twins` (broken methods, which must be caught), `black-box` (files in,
 folders out, the best attack on what is published, and twins of what lies around the methods), `urns` (how often draws
-of synthetic values disclose), `conjecture` (whether any channel beats geometric noise), `coverage` (whether intervals
-hold the truth as often as they say), `laplace` and `smoothing` (what noise and estimate cost) and `one-run` (whether
+of synthetic values disclose), `intervals` (whether the true counts lie in those that releases answer with),
+`conjecture` (whether any channel beats geometric noise), `coverage` (whether intervals of estimates from reports hold
+the truth as often as they say), `laplace` and `smoothing` (what noise and estimate cost) and `one-run` (whether
 audits by one run contradict true claims, and find false ones). Without `--seed` the noise is the operating system's,
 and a right method fails the empirical part with probability 0.001 at most, all methods together; so do the urns, and
 each method in the audits by one run.

@@ -17,6 +17,7 @@ from audit.coverage import COMPARISONS, CONTESTS, FEW, HIGHEST, LOWEST, REPETITI
 from audit.empirical import FAILING, Bound, lower_bound, ratios, rule_of
 from audit.enumeration import largest_selection_ratio, shapes
 from audit.exact import examine_pair
+from audit.intervals import INTERVALS, LEAST
 from audit.neighbours import Pair, schema_of
 from audit.one_run import ALLOWED, AUDITED, MIN_CAUGHT, QUIET, audit_histogram, audit_method
 from audit.twins import QUIETER, TWINS
@@ -185,6 +186,21 @@ def coverage_line(number: int, seed: int | None) -> Line:
     return Line(what, f"{found} ({REPETITIONS} repetitions)", holds)
 
 
+def interval_line(number: int, seed: int | None) -> Line:
+    """How often the answers of a noisy release hold the truth; those of a twin must not.
+
+    Where conditions cut boxes an interval holds more often than it says, and where counts were made to agree their
+    noise is smaller than what was drawn; so an interval may hold too often, and must not hold too seldom.
+    """
+    setting = INTERVALS[number]
+    held, alone, answers = setting.shares(seed)
+    found = f"{held:.1%} of {answers:,} answers hold the truth, and {alone:.1%} where nothing is cut"
+    right = min(held, alone) >= LEAST
+    if setting.narrowed < 1:
+        return Line(f"{setting.method.label}, {setting.narrowed:g} times as wide", found, not right)
+    return Line(setting.method.label, found, right)
+
+
 def contest_line(number: int, seed: int | None) -> Line:
     """Geometric against rounded Laplace noise at the same ε per unit."""
     name, epsilon = CONTESTS[number]
@@ -248,6 +264,7 @@ PARTS: dict[str, tuple[Callable[[int, int | None], Line], int]] = {
     "black-box": (black_box_line, len(SCENES) + len(BLACK_BOX_TWINS)),
     "urns": (urn_line, len(URNS) + len(BROKEN_URNS)),
     "conjecture": (conjecture_line, len(CONJECTURES)),
+    "intervals": (interval_line, len(INTERVALS)),
     "coverage": (coverage_line, len(SETTINGS) + len(FEW) + 1),
     "laplace": (contest_line, len(CONTESTS)),
     "smoothing": (smoothing_line, len(CONTESTS)),

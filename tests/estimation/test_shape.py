@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from asking import region
 from brute_force import small_table
 from sfumato.estimation import shape
 from sfumato.estimation.shape import Side, even_spread, fit_shape
 from sfumato.measures.workloads import ConjunctiveCounts, HalfDomainCounts
 from sfumato.methods import Mondrian
-from sfumato.release.coverage import Coverage
+from sfumato.release.expected import expect
 from sfumato.schema.codes import Codes
 
 
@@ -70,9 +71,9 @@ def test_many_queries_at_once_are_answered_as_one_by_one(
     values = np.arange(table.values)
     for i in range(len(queries.truth)):
         spans = [queries.regions.span(i, axis) for axis in range(len(table.schema.quasi))]
-        coverage = Coverage.of(release, [Codes.of([span]) for span in spans])
+        asked = [Codes.of([span]) for span in spans]
         chosen = (queries.first[i] <= values) & (values <= queries.last[i])
-        assert found[i] == pytest.approx(coverage.rows(chosen), abs=1e-9)
+        assert found[i] == pytest.approx(expect(release, region(table.schema, asked, chosen))[0], abs=1e-9)
 
 
 def test_a_shape_that_is_upside_down_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,11 +14,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import sfumato as sf
+from asking import answer_to, region
 from brute_force import ReleaseCase, bucketized, generalized, small_table, spans
 from sfumato.mechanisms.noise import SimulatedSource
 from sfumato.release import Provenance
 from sfumato.release import answer as answers
-from sfumato.release.answer import COVERAGE, Answer, round_by
+from sfumato.release.answer import COVERAGE, round_by
+from sfumato.release.certain import Classes
 from sfumato.release.coverage import Coverage
 from sfumato.schema.codes import Codes
 from strategies import TableCase, tables
@@ -68,10 +70,6 @@ def answered(draw: st.DrawFn) -> tuple[ReleaseCase, list[Codes], list[bool]]:
 def recoded(drawn: ReleaseCase) -> Release:
     """The release as one whose rows are surely those of people."""
     return replace(drawn.release, provenance=Provenance(method="mondrian"))
-
-
-def answer_to(release: Release, allowed: list[Codes], chosen: list[bool]) -> Answer:
-    return answers.answer(Coverage.of(release, allowed), np.array(chosen))
 
 
 @given(answered())
@@ -134,12 +132,11 @@ def test_a_box_taken_for_too_little_or_too_much_would_be_found(broken: str) -> N
     }
     table = sf.read({"age": [0, 1, 2, 9, 9, 9, 9, 9, 9, 9], "ill": ["no"] * 10}, {"columns": columns})
     release = sf.Mondrian(k=10).publish(table)
-    coverage = Coverage.of(release, [Codes(((0, 4),))])
-    chosen = np.array([True, True])
-    assert (answers.answer(coverage, chosen).low, answers.answer(coverage, chosen).high) == (0, 10)
-    twin = replace(coverage, **{broken: ~getattr(coverage, broken)})
-    found = answers.answer(twin, chosen)
-    assert not found.low <= 3 <= found.high
+    coverage = Coverage.of(region(release.schema, [Codes(((0, 4),))], [True, True]), release.sides)
+    assert Classes(release, coverage).ends() == (0, 10)
+    flipped = coverage.extent._replace(**{broken: ~getattr(coverage.extent, broken)})
+    low, high = Classes(release, replace(coverage, extent=flipped)).ends()
+    assert not low <= 3 <= high
 
 
 def test_values_of_buckets_bound_the_count_from_both_sides() -> None:
@@ -192,7 +189,7 @@ def share_held(publish: Callable[[int], Release], table: Table, rounds: int, shr
     """How often a random question has the truth in its interval, a new release for each; intervals may be shrunk."""
     held = 0
     for seed, (allowed, chosen) in enumerate(random_questions(table, rounds, 3)):
-        found = answers.answer(Coverage.of(publish(seed), allowed), chosen)
+        found = answer_to(publish(seed), allowed, chosen)
         middle, half = (found.low + found.high) / 2, shrink * (found.high - found.low) / 2
         held += abs(truth_of(table, allowed, chosen) - middle) <= half
     return held / rounds

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from asking import conjunction
 from sfumato.data import Table, read
 from sfumato.errors import ParameterError, ReleaseError
 from sfumato.mechanisms.noise import SimulatedSource
@@ -27,7 +28,7 @@ from sfumato.schema import Axis, Schema
 from sfumato.schema.codes import Codes, merge_runs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from sfumato.release.sampling import RowKind
@@ -75,8 +76,7 @@ def some_values(axis: Axis, tables: Assembled, single: bool, generator: np.rando
 def random_query(tables: Assembled, single: bool, generator: np.random.Generator) -> Query:
     """A question about up to two columns."""
     axes = [tables.axes[axis] for axis in generator.choice(len(tables.axes), int(generator.integers(1, 3)), False)]
-    allowed = {axis.name: some_values(axis, tables, single, generator) for axis in axes}
-    return Query(axes={axis.name: axis for axis in axes}, allowed=allowed)
+    return Query(rows=conjunction({axis: some_values(axis, tables, single, generator) for axis in axes}))
 
 
 @both_kinds
@@ -91,19 +91,21 @@ def test_intervals_of_two_thousand_questions_hold_as_often_as_they_say(
         tables, generator = told(release), np.random.default_rng(seed)
         for _ in range(20):
             query = random_query(tables, single, generator)
-            truth, found = query.matches(people), tables.count(query._on(people.schema))
-            assert found is not None
-            assert (found.fewer, found.more) == (0, 0)
-            held.append(abs(found.rows - truth) <= DEVIATIONS * found.deviation)
+            truth, parts = query.matches(people), query._parts(people.schema)
+            told_of = tables.tell(parts)
+            assert told_of is not None
+            found = told_of.amount()
+            assert found.least == pytest.approx(found.most)
+            held.append(abs(found.amount - truth) <= DEVIATIONS * found.deviation)
             answer = query.answer(release)
-            assert answer.low <= max(found.rows - DEVIATIONS * found.deviation, 0) + 1e-6
-            naive.append(abs(found.rows - truth) <= DEVIATIONS * independent(tables, query._on(people.schema)))
+            assert answer.low <= max(found.amount - DEVIATIONS * found.deviation, 0) + 1e-6
+            naive.append(abs(found.amount - truth) <= DEVIATIONS * independent(tables, parts[0].codes))
     assert len(held) == 2_000
     assert 0.93 <= np.mean(held) <= 0.97
     assert single or not 0.93 <= np.mean(naive) <= 0.97
 
 
-def independent(tables: Assembled, allowed: list[Codes]) -> float:
+def independent(tables: Assembled, allowed: Sequence[Codes]) -> float:
     """The broken twin: the deviation of a sum of cells if each had noise of its own."""
     axes = tuple(axis for axis, codes in enumerate(allowed) if codes != Codes.of([tables.axes[axis].everything]))
     lines = tables.columns[axes]
@@ -117,21 +119,26 @@ def test_the_variance_of_a_sum_is_that_of_its_cells_together(people: Table, kind
     tables = told(Tables(epsilon=1, ways=3, **kind).publish(people, SimulatedSource(1)))
     sizes = tables.sizes
     for axes in tables.columns:
-        cell = tables.sum_variance(dict.fromkeys(axes, 1))
-        assert math.sqrt(cell) == pytest.approx(tables.noise[tables.columns[axes][0]], rel=1e-9)
-        assert tables.sum_variance({axis: sizes[axis] for axis in axes}) == pytest.approx(tables.sum_variance({}))
-    assert tables.sum_variance({0: 3, 1: 5, 2: 7}) == pytest.approx(tables.sum_variance({0: 3, 2: 7}))
-    assert tables.sum_variance({0: 3, 1: 4, 2: 7}) != pytest.approx(tables.sum_variance({0: 3, 2: 7}))
+        shape = [sizes[axis] for axis in axes]
+        cell = np.zeros(shape)
+        cell[(0,) * len(shape)] = 1
+        assert math.sqrt(tables.variance(axes, cell)) == pytest.approx(tables.noise[tables.columns[axes][0]], rel=1e-9)
+        assert tables.variance(axes, np.ones(shape)) == pytest.approx(tables.variance((), np.ones(())))
+    some = np.multiply.outer(np.arange(sizes[0]) < 3, np.arange(sizes[2]) < 7).astype(np.float64)
+    whole = tables.variance((0, 2), some)
+    everything, most = np.ones(sizes[1]), np.arange(sizes[1]) < 4
+    assert tables.variance((0, 1, 2), some[:, None] * everything[None, :, None]) == pytest.approx(whole)
+    assert tables.variance((0, 1, 2), some[:, None] * most[None, :, None]) != pytest.approx(whole)
 
 
 def test_conditions_that_cut_steps_are_answered_between_them(people: Table) -> None:
     release = Tables(epsilon=5).publish(people, SimulatedSource(1))
     tables = told(release)
-    query = Query(axes={"income": people.schema.axes[2]}, allowed={"income": Codes(((5_000, 77_777),))})
-    found = tables.count(query._on(people.schema))
-    assert found is not None
-    assert found.fewer > 0
-    assert found.more > 0
+    query = Query(rows=conjunction({people.schema.axes[2]: Codes(((5_000, 77_777),))}))
+    told_of = tables.tell(query._parts(people.schema))
+    assert told_of is not None
+    found = told_of.amount()
+    assert found.least < found.amount < found.most
     answer = query.answer(release)
     assert answer.low <= query.matches(people) <= answer.high
     assert answer.high - answer.low < 600

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from asking import conjunction
 from sfumato.data import Table, read
 from sfumato.errors import ReleaseError
 from sfumato.mechanisms.noise import SimulatedSource
@@ -61,10 +62,9 @@ def cells(release: Release) -> list[Query]:
     measured = told(release)
     return [
         Query(
-            axes={axis.name: axis for axis in measured.axes},
-            allowed={
-                axis.name: Codes.of([measured.boxes.span(line, place)]) for place, axis in enumerate(measured.axes)
-            },
+            rows=conjunction(
+                {axis: Codes.of([measured.boxes.span(line, place)]) for place, axis in enumerate(measured.axes)}
+            )
         )
         for line in range(len(measured.boxes))
     ]
@@ -79,9 +79,8 @@ def test_intervals_of_two_thousand_cells_hold_as_often_as_they_say(people: Table
         queries = cells(release)
         for line in np.random.default_rng(seed).choice(len(queries), 80, replace=False):
             query = queries[line]
-            truth, found = query.matches(people), told(release).count(query._on(people.schema))
-            assert found is not None
-            held.append(abs(found.rows - truth) <= DEVIATIONS * found.deviation)
+            truth, found = query.matches(people), told(release).tell(query._parts(people.schema)).amount()
+            held.append(abs(found.amount - truth) <= DEVIATIONS * found.deviation)
             answer = query.answer(release)
             answered.append(answer.low <= truth <= answer.high)
     assert len(held) == 2_000

@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 
 import sfumato as sf
+from asking import answer_to
 from sfumato.measures.workloads.range_counts import ConjunctiveCounts, HalfDomainCounts
 from sfumato.mechanisms.noise import SimulatedSource
-from sfumato.release import answer as answers
-from sfumato.release.coverage import Coverage
+from sfumato.release import certain
 from sfumato.schema.codes import Codes
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def failures(table: Table, methods: tuple[sf.Method, ...], count: int) -> int:
     """How many answers, by one release after the other, leave the truth out of certain bounds."""
     releases, failed = cycle([published(table, method) for method in methods]), 0
     for question, release, _ in zip(questions(table, 7), releases, range(count), strict=False):
-        found = answers.answer(Coverage.of(release, question[0]), question[1])
+        found = answer_to(release, *question)
         assert found.certain
         assert found.low <= found.estimate <= found.high
         failed += not found.low <= truth_of(table, *question) <= found.high
@@ -105,7 +105,7 @@ def test_certain_bounds_never_fail(seed: int) -> None:
 
 
 def test_bounds_that_forget_who_was_left_out_would_fail(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answers, "_left_out", lambda release: 0)
+    monkeypatch.setattr(certain, "left_out", lambda release: 0)
     table, suppressing = messy_table(1), sf.Mondrian(k=40, suppress=0.1)
     assert suppressing in RECODING
     assert suppressing.publish(table).rows < table.n

@@ -6,11 +6,15 @@ surplus of a parent over its children is shared by their variances. All of it is
 it costs no privacy.
 """
 
+from statistics import NormalDist
+
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.compiled import compiled_if_many
 
+NOISE, MOST_SHIFT, HALVINGS = NormalDist(), 30.0, 50
+"""More deviations are lost by counts only where hardly any is left."""
 MIN_VARIANCE = 1e-12
 """Noise too small to be told from none still decides who is right when two counts disagree."""
 
@@ -80,3 +84,24 @@ def histograms_with_totals(histograms: NDArray[np.float64], totals: NDArray[np.f
     for row in range(len(found)):
         _onto_simplex(found[row], totals[row])
     return found
+
+
+def before_clipping(counts: NDArray[np.float64], deviation: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Counts as they may have been before they were moved onto the simplex, in expectation where that is not known.
+
+    Of p counts above zero each lost d, which the z others took up: p d = −Σ of what was clipped. Were these nothing but
+    noise, each no more than d deviations σ, then −E[x | x ≤ d] = φ(d)/Φ(d) of it on average, so that d solves
+    p d = z φ(d)/Φ(d); all in units of σ.
+    """
+    above = counts > 0
+    kept, clipped = int(above.sum()), int((~above).sum())
+    if not kept or not clipped:
+        return counts.copy()
+    ratio = kept / clipped
+
+    shift, most = 0.0, MOST_SHIFT
+    for _ in range(HALVINGS):
+        middle = (shift + most) / 2
+        lacks = ratio * middle < NOISE.pdf(middle) / NOISE.cdf(middle)
+        shift, most = (middle, most) if lacks else (shift, middle)
+    return np.asarray(np.where(above, counts + shift * deviation, -ratio * shift * deviation))

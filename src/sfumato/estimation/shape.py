@@ -79,10 +79,12 @@ class Shape:
     likely: Floats  # (boxes, classes), up to a factor for each box
     values: Floats  # (classes, values)
 
-    def rows_by_class(self, counts: Floats, chosen: NDArray[np.bool_]) -> Floats:
-        """The rows of each box that have a chosen sensitive value, by class: (boxes, classes)."""
+    def rows_by_class(self, counts: Floats, worth: Floats | NDArray[np.bool_]) -> Floats:
+        """The rows of each box by class, each worth what its sensitive value is, or one if that is chosen and nothing
+        otherwise: (boxes, classes)."""
+        chosen = worth != 0
         explained = counts[:, chosen] / np.maximum(self.likely @ self.values[:, chosen], TINY)
-        return np.asarray(self.likely * (explained @ self.values[:, chosen].T))
+        return np.asarray(self.likely * ((explained * worth[chosen]) @ self.values[:, chosen].T))
 
 
 class _Pieces:

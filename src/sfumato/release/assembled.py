@@ -6,7 +6,7 @@ the noise of every sum of cells.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import ReleaseError
+from sfumato.estimation.shape import Side
 from sfumato.release.codes import shares_inside
-from sfumato.release.inside import sides_of
-from sfumato.release.measured import Measured, NoisyCount
+from sfumato.release.coverage import Extent, Floats, Part
+from sfumato.release.measured import Measured, NoisyAmount, Told
 from sfumato.schema.codes import Codes
 
 Axes = tuple[int, ...]
@@ -36,38 +37,39 @@ class Assembled(Measured):
     file: ClassVar[str] = ASSEMBLED
     whole: ClassVar[bool] = False
 
-    def count(self, allowed: Sequence[Codes]) -> NoisyCount | None:
-        """How many rows have allowed values, by the smallest table with all columns of which not all values are.
+    def tell(self, parts: Sequence[Part], target: int | None = None) -> Told | None:
+        """What rows in disjoint parts add up to, by the smallest table with all columns that are asked about.
 
-        All tables that can answer give the same answer, for they agree. There may be none.
+        All tables that can answer give the same answer, for they agree. There may be none; without one that has the
+        column to add up, there may be one that tells how many rows there are.
         """
         everything = [Codes.of([axis.everything]) for axis in self.axes]
-        asked = tuple(axis for axis, codes in enumerate(allowed) if codes != everything[axis])
-        if asked not in self.columns:
-            return None
-        lines = self.columns[asked]
-        share = shares_inside(sides_of(self.boxes[lines], [axis.size for axis in self.axes]), allowed)
-        least, rows, most = (float(self.counts[lines] @ part) for part in (share == 1, share, share > 0))
-        deviation = math.sqrt(max(self._variance(asked, lines[some]) for some in (share == 1, share > 0)))
-        return NoisyCount(rows, deviation, max(rows - least, 0.0), max(most - rows, 0.0))
+        asked = {axis for part in parts for axis, codes in enumerate(part.codes) if codes != everything[axis]}
+        for wanted in (asked | {target} - {None}, asked):
+            axes = tuple(sorted(axis for axis in wanted if axis is not None))
+            if axes in self.columns:
+                lines = self.columns[axes]
+                order = lines[np.lexsort(self.steps[lines][:, axes[::-1]].T)] if axes else lines
+                sides = [Side(side.lo[order], side.hi[order], side.missing[order], side.size) for side in self.sides]
+                share = sum((shares_inside(sides, part.codes) for part in parts), np.zeros(len(order)))
+                return ByCells(self, axes, order, share, self.extent(parts, target).of_boxes(order))
+        return None
 
-    def _variance(self, axes: Axes, lines: NDArray[np.int64]) -> float:
-        """The variance of the sum of some lines of a table, all those in some steps of each of its axes."""
-        return self.sum_variance({axis: len(np.unique(self.steps[lines, axis])) for axis in axes})
+    def variance(self, axes: Axes, worth: Floats) -> float:
+        """The variance of Σ a_i c_i over the cells of a table, by the steps of its axes.
 
-    def sum_variance(self, chosen: Mapping[int, int]) -> float:
-        """The variance of a sum of cells: of all those in some steps of every column of a table, so many as are chosen.
-
-        With s of n steps chosen, an interaction of which a cell has the variance w adds w · Π s(n − s)/(n − 1) over its
-        columns, times s²/n² for every other column of the table.
+        An interaction of which a cell has the variance w is noise whose sums along each of its n_a steps are zero: it
+        adds w Π n_a/(n_a − 1) · ‖u‖², where u is the worth averaged over all other columns, less its mean along each.
         """
-        sizes = self.sizes
-        return math.fsum(
-            self.own_variance[part]
-            * math.prod(chosen[axis] * (sizes[axis] - chosen[axis]) / (sizes[axis] - 1) for axis in part)
-            * math.prod((some / sizes[axis]) ** 2 for axis, some in chosen.items() if axis not in part)
-            for part in _parts(tuple(chosen))
-        )
+        found = 0.0
+        for part in _parts(axes):
+            own = worth.mean(axis=tuple(place for place, axis in enumerate(axes) if axis not in part))
+            scale = self.own_variance[part]
+            for place, axis in enumerate(part):
+                own = own - own.mean(axis=place, keepdims=True)
+                scale *= self.sizes[axis] / max(self.sizes[axis] - 1, 1)
+            found += scale * float((own**2).sum())
+        return found
 
     @cached_property
     def own_variance(self) -> dict[Axes, float]:
@@ -132,6 +134,25 @@ class Assembled(Measured):
                 margin, other = self.counts_of(axes).sum(axis=place), self.counts_of(axes[:place] + axes[place + 1 :])
                 if (np.abs(margin - other) > LAST_DIGIT * (self.sizes[axis] + 1) + exactness).any():
                     raise ReleaseError(f"{path}: two tables with {self.axes[axis].name!r} do not agree")
+
+
+@dataclass(frozen=True, eq=False)
+class ByCells(Told):
+    """The lines of a table in the order of their steps, and the share of each that is asked about."""
+
+    tables: Assembled
+    axes: Axes
+    lines: NDArray[np.int64]
+    share: Floats
+    extent: Extent
+
+    def amount(self, shift: float = 0.0) -> NoisyAmount:
+        low, high = (end[:, 0] for end in self.extent.ends(shift))
+        middle = self.share * ((self.extent.least + self.extent.most)[:, 0] / 2 - shift)
+        counts, shape = self.tables.counts[self.lines], [self.tables.sizes[axis] for axis in self.axes]
+        least, amount, most = (float(counts @ worth) for worth in (low, middle, high))
+        variance = max(self.tables.variance(self.axes, worth.reshape(shape)) for worth in (low, high))
+        return NoisyAmount(min(least, amount), amount, max(most, amount), math.sqrt(variance))
 
 
 def _parts(axes: Axes) -> list[Axes]:

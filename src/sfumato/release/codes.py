@@ -18,7 +18,7 @@ def lie(sides: Sequence[Side], allowed: Sequence[Codes]) -> tuple[NDArray[np.boo
     """Which boxes are inside what is allowed on every axis, and which are touched by it."""
     inside, touched = np.ones((2, len(sides[0].lo)), dtype=bool)
     for side, codes in zip(sides, allowed, strict=True):
-        common = allowed_in(side, codes, _counted)[0]
+        common = allowed_in(side, codes, counted)[0]
         inside &= common == side.hi - side.lo + 1 + side.missing
         touched &= common > 0
     return inside, touched
@@ -28,7 +28,7 @@ def shares_inside(sides: Sequence[Side], allowed: Sequence[Codes]) -> Floats:
     """How much of each box is inside what is allowed on every axis."""
     share = np.ones(len(sides[0].lo))
     for side, codes in zip(sides, allowed, strict=True):
-        share *= allowed_in(side, codes, _counted)[0] / (side.hi - side.lo + 1 + side.missing)
+        share *= allowed_in(side, codes, counted)[0] / (side.hi - side.lo + 1 + side.missing)
     return share
 
 
@@ -53,6 +53,6 @@ def allowed_in(side: Side, codes: Codes, up_to: Callable[[Integers], Floats]) ->
     return np.maximum(allowed_up_to(side.hi + 1) - allowed_up_to(side.lo), 0) + absent
 
 
-def _counted(positions: Integers) -> Floats:
+def counted(positions: Integers) -> Floats:
     """How many positions lie below each."""
     return positions[None].astype(np.float64)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sfumato.data.kept import KeptRows
 from sfumato.errors import ReleaseError
 from sfumato.estimation.channel_estimator import ChannelEstimator
+from sfumato.estimation.consistency import before_clipping
 from sfumato.estimation.shape import Shape, Side, Spread, even_spread, fit_shape, told_shape
 from sfumato.mechanisms.channels import Channel
 from sfumato.privacy.claims import Check, Claim, NoGuarantee
@@ -118,6 +119,16 @@ class Content:
     def counts(self) -> NDArray[np.float64]:
         """The rows of each box by sensitive value, counts below zero taken as none: (boxes, values)."""
         return np.asarray(np.maximum(self.weights, 0)[:, None] * self.distributions[self.group_of])
+
+    @cached_property
+    def unclipped(self) -> NDArray[np.float64]:
+        """The noisy rows of each box by sensitive value as they may have been before none was below zero.
+
+        Where counts were moved to the nearest ones of zero or more with the same total, each that stayed above zero
+        lost the same d, and the others were no more than d. See `before_clipping`.
+        """
+        noise = np.zeros(len(self.boxes)) if self.deviation is None else self.deviation[self.group_of]
+        return before_clipping(self.counts, noise[:, None])
 
     @cached_property
     def sides(self) -> list[Side]:

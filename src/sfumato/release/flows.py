@@ -119,9 +119,8 @@ class FlowRelease:
             axes = [CategoricalAxis(name=name, tree=flat_tree(labels.tolist())) for name, (labels, _) in codes.items()]
         except SchemaError as error:
             raise ReleaseError(f"these flows cannot be asked, {error}") from error
-        inside = np.ones(self.frame.height, dtype=bool)
-        for name, allowed in parse_conditions(predicate, axes).allowed.items():
-            inside &= allowed.hold(codes[name][1].reshape(-1).astype(np.int32))
+        rows = np.column_stack([code.reshape(-1) for _, code in codes.values()]).astype(np.int64)
+        inside = parse_conditions(predicate, axes).rows.hold(rows, {name: place for place, name in enumerate(codes)})
         return answer_of_sample(float(self.frame["count"].to_numpy()[inside].sum()), self.rows)
 
     def save(self, folder: Path | str, *, suffix: str = ".csv", replace: bool = False) -> Path:

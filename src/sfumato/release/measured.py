@@ -6,6 +6,7 @@ lines wherever conditions cut no cell, and its noise is known.
 """
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,13 +18,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.errors import ReleaseError
+from sfumato.estimation.shape import Side
 from sfumato.release.boxes import Boxes
-from sfumato.release.codes import lie
+from sfumato.release.coverage import DEVIATIONS, Extent, Floats, Integers, Part, cover, worth_of
 from sfumato.release.folder import read_columns, read_numbers
 from sfumato.release.inside import sides_of
 from sfumato.release.labels import parse_labels, span_keys, spell_boxes, unused_names
 from sfumato.schema import Axis
-from sfumato.schema.codes import Codes
 
 MEASURED = "measured"
 """The name of the file."""
@@ -32,18 +33,55 @@ OWN = ("table", "count", "noise")
 NOISE = (1e-4, 1e15)
 """The least and the most that noise may be: beyond, squares and their sums lose what they tell."""
 MOST_ROWS = 2**53
+SLACK, TINY = 1e-9, 1e-300
 
 
-class NoisyCount(NamedTuple):
-    """An unbiased count of rows, and the standard deviation of its noise.
+class NoisyAmount(NamedTuple):
+    """What some rows add up to: an unbiased amount, and the standard deviation of its noise.
 
-    Where conditions cut cells, rows are spread evenly inside these, and may be so many `fewer` or `more`.
+    Where conditions cut cells, or a cell has rows of different worth, it may be from the `least` to the `most`.
     """
 
-    rows: float
+    least: float
+    amount: float
+    most: float
     deviation: float
-    fewer: float = 0.0
-    more: float = 0.0
+
+
+class Told(ABC):
+    """What tables tell of some rows."""
+
+    @abstractmethod
+    def amount(self, shift: float = 0.0) -> NoisyAmount:
+        """What the rows add up to, with `shift` taken off the worth of each."""
+
+    def ends(self, shift: float = 0.0) -> tuple[float, float]:
+        """Its interval."""
+        found = self.amount(shift)
+        return found.least - DEVIATIONS * found.deviation, found.most + DEVIATIONS * found.deviation
+
+
+@dataclass(frozen=True, eq=False)
+class ByTables(Told):
+    """Lines inside the conditions, of one or more tables of which no cell is cut; their noise is independent.
+
+    What they tell together is Σ(c_t/v_t) / Σ(1/v_t) with variance 1 / Σ(1/v_t).
+    """
+
+    table: Integers
+    counts: Floats
+    variances: Floats
+    extent: Extent
+
+    def amount(self, shift: float = 0.0) -> NoisyAmount:
+        low, high = (end[:, 0] for end in self.extent.ends(shift))
+        variances = np.bincount(self.table, self.variances * np.maximum(np.abs(low), np.abs(high)) ** 2)
+        trust = 1 / np.maximum(variances, TINY)
+        least, most = (
+            float(np.average(np.bincount(self.table, self.counts * end), weights=trust)) for end in (low, high)
+        )
+        deviation = math.sqrt(1 / trust.sum()) if variances.any() else 0.0
+        return NoisyAmount(least, (least + most) / 2, most, deviation)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,18 +102,34 @@ class Measured:
         """The lines of every table."""
         return np.split(np.arange(len(self.table)), np.flatnonzero(np.diff(self.table)) + 1)
 
-    def count(self, allowed: Sequence[Codes]) -> NoisyCount | None:
-        """How many rows have allowed values, by all tables of which that cuts no cell; nothing if there is none."""
-        inside, touched = lie(sides_of(self.boxes, [axis.size for axis in self.axes]), allowed)
+    def tell(self, parts: Sequence[Part], target: int | None = None) -> Told | None:
+        """What rows in disjoint parts add up to, by all tables of which these cut no cell; nothing if there is none.
+
+        Of tables whose cells hold rows of different worth, those tell that leave least open.
+        """
+        extent = self.extent(parts, target)
+        inside, touched = extent.inside[:, 0], extent.touched[:, 0]
         tables = self.table[-1] + 1
         whole = np.bincount(self.table, touched & ~inside, tables) == 0
-        if not touched.any():
-            return NoisyCount(0.0, 0.0)
         if not whole.any():
             return None
-        counts = np.bincount(self.table, self.counts * inside, tables)[whole]
-        variances = np.bincount(self.table, self.noise**2 * inside, tables)[whole]
-        return NoisyCount(float(np.average(counts, weights=1 / variances)), math.sqrt(1 / (1 / variances).sum()))
+        open_ = np.bincount(self.table, np.abs(self.counts) * (extent.most - extent.least)[:, 0], tables)
+        whole &= open_ <= open_[whole].min() * (1 + SLACK)
+        some = np.flatnonzero(inside & whole[self.table])
+        some = some if len(some) else np.flatnonzero(whole[self.table])[:1]
+        number = np.unique(self.table[some], return_inverse=True)[1]
+        return ByTables(number, self.counts[some].astype(np.float64), self.noise[some] ** 2, extent.of_boxes(some))
+
+    def extent(self, parts: Sequence[Part], target: int | None = None) -> Extent:
+        """How the parts lie to the lines, all of whose columns are conditions here."""
+        sides, held = self.sides, np.ones((len(parts), 1), dtype=bool)
+        worths = [worth_of(part, target, self.axes, sides) for part in parts]
+        return cover(sides, [part.codes for part in parts], held, worths)
+
+    @cached_property
+    def sides(self) -> list[Side]:
+        """The lines along each axis."""
+        return sides_of(self.boxes, [axis.size for axis in self.axes])
 
     def frame(self) -> pl.DataFrame:
         """The lines as they are published, in the order of tables and labels."""

@@ -5,14 +5,15 @@ privacy. The rows of real people are never held against the declaration: to refu
 """
 
 from collections.abc import Callable, Iterator
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.release.codes import lie
 from sfumato.release.content import Content
+from sfumato.release.coverage import Coverage, Part, Region
 from sfumato.schema import Schema
-from sfumato.schema.codes import Codes, positions_among
+from sfumato.schema.alternatives import everything
 
 Uniforms = Callable[[int], NDArray[np.float64]]
 TRIES = 32
@@ -48,13 +49,15 @@ def _some_possible(schema: Schema, columns: int) -> NDArray[np.int64]:
 
 
 def inside_impossible(release: Content) -> Iterator[tuple[str, NDArray[np.bool_]]]:
-    """Of every combination that cannot occur, which boxes lie in it with which sensitive value: (boxes, values)."""
-    axes = release.schema.axes
-    for combination in release.schema.combinations:
-        allowed = [combination.allowed.get(place, Codes.of([axis.everything])) for place, axis in enumerate(axes)]
-        inside = lie(release.sides, allowed[: len(release.sides)])[0]
-        values = positions_among(release.schema.sensitive, allowed[len(release.sides) :])
-        yield combination.text, inside[:, None] & values[None, :]
+    """Of every text that says what cannot occur, which boxes lie in it with which sensitive value: (boxes, values)."""
+    schema = release.schema
+    for text, combinations in groupby(schema.combinations, key=lambda combination: combination.text):
+        parts = tuple(
+            Part(tuple(one.allowed.get(place, everything(axis)) for place, axis in enumerate(schema.axes)))
+            for one in combinations
+        )
+        found = Coverage.of(Region(schema, parts), release.sides)
+        yield text, found.by_value(found.extent.inside)
 
 
 def possible_counts(release: Content) -> NDArray[np.float64]:

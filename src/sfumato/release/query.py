@@ -1,4 +1,5 @@
-"""Count queries in words: how many rows satisfy conditions, in the language of `schema/conditions.py`."""
+"""Questions in words: how many rows satisfy conditions, in the language of `schema/conditions.py`, and what the numbers
+of a column add up to over them, or are on average."""
 
 from __future__ import annotations
 
@@ -7,24 +8,31 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.data import Table
 from sfumato.errors import ParameterError, QueryError
 from sfumato.files import read_text
-from sfumato.release.answer import Answer, answer
+from sfumato.release.answer import Answer, Question, answer
 from sfumato.release.content import Content
-from sfumato.release.coverage import Coverage
-from sfumato.schema import Axis, Schema
-from sfumato.schema.codes import Codes, positions_among
+from sfumato.release.coverage import Part, Region
+from sfumato.schema import Axis, Schema, Span
+from sfumato.schema.alternatives import Alternatives
+from sfumato.schema.codes import Codes
 from sfumato.schema.conditions import read_conditions
+from sfumato.schema.numeric import NumericAxis
 
 
 @dataclass(frozen=True, kw_only=True)
 class Query:
-    """The rows whose codes on every named axis are among those allowed."""
+    """Rows that satisfy conditions."""
 
-    axes: Mapping[str, Axis]
-    allowed: Mapping[str, Codes]
+    rows: Alternatives
+
+    @property
+    def axes(self) -> Mapping[str, Axis]:
+        """The columns that the conditions name."""
+        return self.rows.axes
 
     def estimate(self, release: Content) -> float:
         """How many rows satisfy the query, as a careful recipient of a release would estimate."""
@@ -32,24 +40,79 @@ class Query:
 
     def answer(self, release: Content) -> Answer:
         """How many rows satisfy the query, with the bounds that the release allows."""
-        allowed = self._on(release.schema)
-        quasi, secrets = allowed[: len(release.schema.quasi)], allowed[len(release.schema.quasi) :]
-        chosen = positions_among(release.schema.sensitive, secrets)
-        others = [Codes.of([axis.everything]) for axis in release.schema.others]
-        measured = None if release.measured is None else release.measured.count([*allowed, *others])
-        return answer(Coverage.of(release, quasi), chosen, measured)
+        return answer(release, Question(Region(release.schema, self._parts(release.schema))))
+
+    def sum(self, release: Content, column: str) -> Answer:
+        """What the numbers of a column add up to over these rows; missing ones add nothing."""
+        return answer(release, Question(self._valued(release.schema, column), "sum", column))
+
+    def mean(self, release: Content, column: str) -> Answer:
+        """The mean of a column over those of these rows that have a number in it."""
+        return answer(release, Question(self._valued(release.schema, column), "mean", column))
+
+    def share(self, release: Content, other: Query, about: str) -> Answer:
+        """The share of these rows that satisfy other conditions, too."""
+        both, rest = Query(rows=self.rows & other.rows), Query(rows=self.rows - other.rows)
+        parts = (*both._parts(release.schema), *rest._parts(release.schema, worth=0.0))
+        return answer(release, Question(Region(release.schema, parts), "share", about))
 
     def matches(self, table: Table) -> int:
         """How many rows of the table satisfy the query."""
-        held = zip(self._on(table.schema), table.cell_codes.T, strict=True)
-        return int(table.cell_weight[np.logical_and.reduce([codes.hold(column) for codes, column in held])].sum())
+        return int(table.cell_weight[self._hold(table)].sum())
 
-    def _on(self, schema: Schema) -> list[Codes]:
-        """What is allowed on each axis of a schema, the sensitive ones last."""
+    def numbers(self, table: Table, column: str) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+        """For each cell of the table that satisfies the query and has a number in a column, the least and the most that
+        this can be, and the rows of the cell."""
+        place, axis = _numeric(table.schema, column)
+        code = table.cell_codes[:, place]
+        some = self._hold(table) & (code >= 0)
+        low, high = axis.worths(code[some])
+        return low, high, table.cell_weight[some]
+
+    def _hold(self, table: Table) -> NDArray[np.bool_]:
+        """Which cells of the table satisfy the query."""
+        self._check(table.schema)
+        return self.rows.hold(table.cell_codes, {axis.name: place for place, axis in enumerate(table.schema.axes)})
+
+    def _valued(self, schema: Schema, column: str) -> Region:
+        """The rows with a number in a column, which is what they are worth."""
+        place, axis = _numeric(schema, column)
+        present = Query(rows=self.rows & Alternatives.of(axis, Codes(((0, axis.size - 1),))))
+        parts = present._parts(schema)
+        for end, sign in ((axis.size - 1, "<"),) * axis.open_above + ((0, ">"),) * axis.open_below:
+            if any(part.codes[place].hold(np.array([end], dtype=np.int32))[0] for part in parts):
+                edge = axis.label(Span(end, end, False)).split()[-1]
+                raise QueryError(
+                    f"nobody knows how far {column!r} goes beyond {edge}, so it cannot be added up; ask about others "
+                    f"alone: {column} {sign} {edge}"
+                )
+        return Region(schema, parts, place)
+
+    def _parts(self, schema: Schema, worth: float = 1.0) -> tuple[Part, ...]:
+        """The rows as disjoint parts over all columns of a schema."""
+        self._check(schema)
+        return tuple(Part(codes, worth) for codes in self.rows.on(schema.modelled))
+
+    def _check(self, schema: Schema) -> None:
         for name, axis in self.axes.items():
             if axis not in schema.axes:
                 raise QueryError(f"the query was made for another column {name!r} than this table has")
-        return [self.allowed.get(axis.name, Codes.of([axis.everything])) for axis in schema.axes]
+
+
+EVERYBODY = Query(rows=Alternatives.everything())
+
+
+def _numeric(schema: Schema, column: str) -> tuple[int, NumericAxis]:
+    """The place of a column whose numbers can be added up."""
+    known = {axis.name: (place, axis) for place, axis in enumerate(schema.axes)}
+    numeric = [name for name, (_, axis) in known.items() if isinstance(axis, NumericAxis)]
+    shown = ", ".join(map(repr, numeric)) or "none here"
+    if column not in known:
+        raise QueryError(f"there is no column {column!r}; numbers of these can be added up: {shown}")
+    place, axis = known[column]
+    if not isinstance(axis, NumericAxis):
+        raise QueryError(f"{column!r} is categorical and has no numbers; those of these can be added up: {shown}")
+    return place, axis
 
 
 def parse_query(text: str, schema: Schema) -> Query:
@@ -80,5 +143,4 @@ def read_queries(path: Path) -> tuple[str, ...]:
 def parse_conditions(text: str, axes: Iterable[Axis]) -> Query:
     """The query that conditions on these axes make."""
     known = {axis.name: axis for axis in axes}
-    allowed = read_conditions(text, known.values())
-    return Query(axes={name: known[name] for name in allowed}, allowed=allowed)
+    return Query(rows=read_conditions(text, known.values()))

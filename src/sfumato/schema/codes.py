@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sfumato.schema.axis import Axis, Span
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class Codes:
     """Some of the values of an axis: disjoint runs of codes in rising order, and perhaps the missing value."""
 

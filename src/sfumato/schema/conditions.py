@@ -1,13 +1,14 @@
-"""Conditions in words: `age >= 40 and sex = 'Male' and disease in (flu, 'heart disease')`.
+"""Conditions in words: `(age >= 40 or sex = 'Male') and not disease in (flu, 'heart disease')`.
 
 A condition is `column = value` (also == != <> < <= > >=), `column in (a, b)`, `column not in (a, b)`, `column
-between a and b` or `column is [not] missing`; `and` joins conditions. Values with spaces or punctuation stand in
-single or double quotes (doubled inside), such column names in backticks or double quotes.
+between a and b` or `column is [not] missing`. They are joined by `and` and `or`, of which `and` binds tighter, turned
+round by `not` and grouped by parentheses. Values with spaces or punctuation stand in single or double quotes (doubled
+inside), such column names in backticks or double quotes.
 
 `=` and `in` take everything a published label may be: a value, a taxonomy label, an interval. `<` and `>` compare
 numbers, on the grid or not, dates, and values with a declared order; a bin stands for its lower edge there and a period
 for its beginning, while `=` means the one that holds the number or the date. A missing value satisfies `is missing` and
-no comparison.
+no comparison; `not` takes everybody else, so that whoever has no age satisfies `not age > 40`.
 """
 
 from __future__ import annotations
@@ -17,11 +18,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from sfumato.errors import DataError, QueryError
+from sfumato.schema.alternatives import Alternatives
 from sfumato.schema.axis import Axis, Span
 from sfumato.schema.codes import Codes, merge_runs
 from sfumato.schema.numeric import NumericAxis
 
 OPERATORS = "= != < <= > >=, in (...), not in (...), between ... and ..., is missing or is not missing"
+MAX_DEPTH = 50
 _TOKEN = re.compile(
     r"""(?P<quoted>'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`)
     |(?P<operator><=|>=|<>|!=|==|=|<|>)|(?P<mark>[(),])|(?P<word>[^\s'"`<>=!(),]+)|(?P<other>\S)""",
@@ -29,26 +32,16 @@ _TOKEN = re.compile(
 )
 
 
-def read_conditions(text: str, axes: Iterable[Axis]) -> dict[str, Codes]:
-    """What conditions allow on each axis that they name."""
+def read_conditions(text: str, axes: Iterable[Axis]) -> Alternatives:
+    """The rows that satisfy conditions on some of the axes."""
     parser = _Parser(text, axes)
-    allowed: dict[str, Codes] = {}
-    while True:
-        axis = parser.column()
-        codes = parser.condition(axis)
-        allowed[axis.name] = allowed[axis.name] & codes if axis.name in allowed else codes
-        token = parser.next()
-        if token is _END:
-            return allowed
-        if token.says("or"):
-            raise QueryError(
-                f"found {token.shown}, but conditions are joined by 'and' alone; several values of one column are "
-                "column in (a, b), and other alternatives are queries of their own"
-            )
-        if not token.says("and"):
-            raise QueryError(
-                f"found {token.shown}; expected 'and' or the end of the query (values with spaces need quotes)"
-            )
+    found = parser.any_of()
+    token = parser.next()
+    if token is not _END:
+        raise QueryError(
+            f"found {token.shown}; expected 'and', 'or' or the end of the query (values with spaces need quotes)"
+        )
+    return found
 
 
 @dataclass(frozen=True)
@@ -81,6 +74,7 @@ class _Parser:
 
     def __init__(self, text: str, axes: Iterable[Axis]) -> None:
         self.waiting = list(_tokens(text))[::-1]
+        self.depth = 0
         self.axes = {axis.name: axis for axis in axes}
 
     def next(self) -> _Token:
@@ -90,6 +84,45 @@ class _Parser:
         token = self.next()
         if not token.says(word):
             raise QueryError(f"found {token.shown} after {after}; expected {word!r}")
+
+    def comes(self, word: str) -> bool:
+        """Whether a word comes next; if it does, it is taken."""
+        found = bool(self.waiting) and self.waiting[-1].says(word)
+        if found:
+            self.waiting.pop()
+        return found
+
+    def any_of(self) -> Alternatives:
+        """Conditions joined by `or`."""
+        found = self.all_of()
+        while self.comes("or"):
+            found = found | self.all_of()
+        return found
+
+    def all_of(self) -> Alternatives:
+        """Conditions joined by `and`."""
+        found = self.one()
+        while self.comes("and"):
+            found = found & self.one()
+        return found
+
+    def one(self) -> Alternatives:
+        """A condition, one that is turned round, or several in parentheses."""
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise QueryError(f"more than {MAX_DEPTH} parentheses and 'not' stand one inside the other")
+        if self.comes("not"):
+            found = ~self.one()
+        elif self.comes("("):
+            found = self.any_of()
+            token = self.next()
+            if not token.says(")"):
+                raise QueryError(f"found {token.shown}; expected 'and', 'or' or ')' (values with spaces need quotes)")
+        else:
+            axis = self.column()
+            found = Alternatives.of(axis, self.condition(axis))
+        self.depth -= 1
+        return found
 
     def column(self) -> Axis:
         token = self.next()

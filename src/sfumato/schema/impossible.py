@@ -1,4 +1,4 @@
-"""Combinations that cannot occur, as a schema declares them: conjunctions in the language of queries.
+"""Combinations that cannot occur, as a schema declares them in the language of queries.
 
 `impossible = ["age < 15 and marital = Married"]` says that no row is like that, which is public knowledge and no fact
 about the rows of a table. A row is possible if it is in none of the combinations.
@@ -24,7 +24,8 @@ MAX_SEARCH = 20_000
 
 @dataclass(frozen=True)
 class Combination:
-    """What one declaration rules out: rows that lie among `allowed` on every axis that it names, by the axis' place."""
+    """What a declaration rules out, or one of several disjoint parts of that: rows that lie among `allowed` on every
+    axis that it names, by the axis' place."""
 
     text: str
     allowed: Mapping[int, Codes]
@@ -37,14 +38,14 @@ class Combination:
         return found
 
 
-def parse_combination(text: str, axes: Sequence[Axis]) -> Combination:
-    """The combination that a text in a schema declares."""
+def parse_combinations(text: str, axes: Sequence[Axis]) -> tuple[Combination, ...]:
+    """The combinations that a text in a schema declares: one, unless it has alternatives."""
     try:
-        allowed = read_conditions(text, axes)
+        found = read_conditions(text, axes)
     except QueryError as error:
         raise SchemaError(f"impossible holds {quote(text)}, but {error}") from error
     places = {axis.name: place for place, axis in enumerate(axes)}
-    return Combination(text, {places[name]: codes for name, codes in allowed.items()})
+    return tuple(Combination(text, {places[name]: codes for name, codes in box.items()}) for box in found.boxes)
 
 
 def find_possible(axes: Sequence[Axis], combinations: Sequence[Combination]) -> tuple[int, ...]:

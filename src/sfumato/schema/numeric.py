@@ -207,6 +207,17 @@ class NumericAxis(Axis):
             value = self.edges[1] - 1
         return spell_number(value, 0 if self.edges else self.step * GRID_TOLERANCE / 2)
 
+    def worths(self, codes: NDArray[np.integer]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The least and the most that the numbers at some codes can be: those of a bin lie between its edges.
+
+        Beyond an open end a number can be anything, and its edge stands here; whoever adds up has to leave it out.
+        """
+        if self.edges:
+            edges = np.clip(np.asarray(self.edges, dtype=np.float64), self.finite_edges[0], self.finite_edges[-1])
+            return edges[codes], edges[codes + 1]
+        numbers = np.asarray(self.minimum + codes.astype(np.float64) * self.step)
+        return numbers, numbers
+
     def _spell(self, lo: int, hi: int) -> str:
         slack = 0 if self.edges else self.step * GRID_TOLERANCE / 2
         if self.open_above and hi == self.size - 1:

@@ -17,7 +17,8 @@ from sfumato.files import read_text
 from sfumato.notebook import html_table
 from sfumato.schema.axis import Axis
 from sfumato.schema.column import MODELLED_ROLES, Column, parse_column, strings
-from sfumato.schema.impossible import Combination, find_possible, parse_combination
+from sfumato.schema.conditions import read_conditions
+from sfumato.schema.impossible import Combination, find_possible, parse_combinations
 from sfumato.schema.joint import JointAxis
 
 MAX_SENSITIVE_VALUES = 1_000
@@ -148,7 +149,7 @@ class Schema:
     @cached_property
     def combinations(self) -> tuple[Combination, ...]:
         """What is declared impossible, over the axes."""
-        return tuple(parse_combination(text, self.axes) for text in self.impossible)
+        return tuple(one for text in self.impossible for one in parse_combinations(text, self.axes))
 
     @property
     def possible_row(self) -> tuple[int, ...]:
@@ -165,9 +166,7 @@ class Schema:
     def with_columns(self, columns: tuple[Column, ...]) -> Self:
         """The schema with other columns, and what is declared impossible of those that stayed as they were."""
         kept = {column.name for column in columns if column.axis and column.axis in self.axes}
-        left = tuple(
-            one.text for one in self.combinations if kept.issuperset(self.axes[place].name for place in one.allowed)
-        )
+        left = tuple(text for text in self.impossible if kept.issuperset(read_conditions(text, self.axes).axes))
         return replace(self, columns=columns, impossible=left)
 
     @property

@@ -55,6 +55,11 @@ class HalvedNode(Node):
         middle = (self.lo + self.hi) // 2
         return (HalvedNode(self.label, self.lo, middle), HalvedNode(self.label, middle + 1, self.hi))
 
+    @cached_property
+    def height(self) -> int:
+        """⌈log₂ leaves⌉, without a look at any of them."""
+        return (self.hi - self.lo).bit_length()
+
 
 def flat_tree(labels: Sequence[str], start: int = 0) -> Node:
     """A root with every label directly below it, numbered from `start`."""

@@ -266,3 +266,14 @@ def test_adult_has_nothing_cheaper(adult_training: Table, suppress: float) -> No
     release = FullDomain(k=10, suppress=suppress).publish(table)
     assert InformationLoss().run(table, release)["ncp"] == pytest.approx(least, abs=1e-12)
     assert least == pytest.approx(0.2354 if suppress else 0.5722, abs=1e-4)
+
+
+def test_another_program_loses_more_on_adult(adult_training: Table) -> None:
+    """anjana 1.2.3 goes up one column at a time, that with most values first, and ends at this vector at k = 10."""
+    table = adult_training
+    lattice = Lattice(table, FullDomain(k=10).all_requirements, "ncp", 0, 10**6)
+    theirs = lattice.look_at((4, 2, 2, 1, 1, 0))
+    assert theirs.holds
+    assert theirs.cost / table.n == pytest.approx(0.6333, abs=1e-4)
+    release = FullDomain(k=10).publish(table)
+    assert InformationLoss().run(table, release)["ncp"] < theirs.cost / table.n - 0.06

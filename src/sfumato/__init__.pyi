@@ -15,13 +15,17 @@ from .measures.workloads.holdout import cross_validate as cross_validate
 from .measures.workloads.holdout import hold_out as hold_out
 from .measures.workloads.learning import HeldOut as HeldOut
 from .measures.workloads.learning import Learning as Learning
+from .methods import MDAV as MDAV
 from .methods import MST as MST
+from .methods import PRAM as PRAM
 from .methods import RPS as RPS
+from .methods import AdditiveNoise as AdditiveNoise
 from .methods import Anatomy as Anatomy
 from .methods import DiffGen as DiffGen
 from .methods import DiffMulti as DiffMulti
 from .methods import Dirichlet as Dirichlet
 from .methods import DPCube as DPCube
+from .methods import FullDomain as FullDomain
 from .methods import FullSuppression as FullSuppression
 from .methods import HybridTree as HybridTree
 from .methods import KDTree as KDTree
@@ -32,6 +36,9 @@ from .methods import Original as Original
 from .methods import PrivBayes as PrivBayes
 from .methods import PrivTree as PrivTree
 from .methods import QuadTree as QuadTree
+from .methods import RankSwapping as RankSwapping
+from .methods import Rounding as Rounding
+from .methods import Sampling as Sampling
 from .methods import Synthesis as Synthesis
 from .methods import Tables as Tables
 from .privacy.ledger import Ledger as Ledger

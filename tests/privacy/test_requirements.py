@@ -88,6 +88,20 @@ def test_requirements_are_their_definitions(kind: str, classes: list[list[int]],
     assert min(sizes, default=requirement.smallest_class) >= requirement.smallest_class
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@given(partitions(), st.data())
+def test_two_classes_that_satisfy_it_do_so_as_one(kind: str, classes: list[list[int]], data: st.DataObject) -> None:
+    """Where a requirement says so: full-domain recoding rules out vectors of levels by it."""
+    made, _, choices = KINDS[kind]
+    requirement = made(**{name: data.draw(st.sampled_from(values)) for name, values in choices.items()})
+    counts, whole = np.array(classes, dtype=np.int64), population(classes)
+    good = counts[requirement.holds(counts, whole)]
+    assert requirement.merges
+    if len(good):
+        merged = np.cumsum(good, axis=0)
+        assert requirement.holds(merged, whole).all()
+
+
 @pytest.mark.parametrize(
     ("kind", "parameters", "expected"),
     [

@@ -81,7 +81,7 @@ def command(
     if as_json:
         print_json(found.spec())
         return
-    made_up = published.noisy or published.rows > table.n
+    made_up = published.noisy or published.moved or published.rows > table.n
     of = "rows; the table has" if made_up else "of"
     say(f"{release} stands for {published.rows:,.0f} {of} {table.n:,}{'' if made_up else ' rows'}.")
     if suppressed:

@@ -13,7 +13,14 @@ from sfumato.methods.models.tables import Tables as Tables
 from sfumato.methods.partition.anatomy import Anatomy as Anatomy
 from sfumato.methods.partition.endpoints import FullSuppression as FullSuppression
 from sfumato.methods.partition.endpoints import Original as Original
+from sfumato.methods.partition.full_domain import FullDomain as FullDomain
+from sfumato.methods.partition.mdav import MDAV as MDAV
 from sfumato.methods.partition.mondrian import Mondrian as Mondrian
+from sfumato.methods.perturb.additive_noise import AdditiveNoise as AdditiveNoise
+from sfumato.methods.perturb.pram import PRAM as PRAM
+from sfumato.methods.perturb.rank_swapping import RankSwapping as RankSwapping
+from sfumato.methods.perturb.rounding import Rounding as Rounding
+from sfumato.methods.perturb.sampling import Sampling as Sampling
 from sfumato.methods.randomize.dirichlet import Dirichlet as Dirichlet
 from sfumato.methods.randomize.local_noise import LocalNoise as LocalNoise
 from sfumato.methods.trees.diffgen import DiffGen as DiffGen
@@ -26,11 +33,18 @@ from sfumato.methods.trees.spatial_tree import KDTree as KDTree
 from sfumato.methods.trees.spatial_tree import QuadTree as QuadTree
 from sfumato.privacy.requirements import parse_requirement
 
-PARTITIONS: tuple[type[Method], ...] = (Original, FullSuppression, Mondrian, Anatomy)
+PARTITIONS: tuple[type[Method], ...] = (Original, FullSuppression, Mondrian, FullDomain, MDAV, Anatomy)
 TREES: tuple[type[Method], ...] = (QuadTree, KDTree, HybridTree, PrivTree, RPS, DiffMulti, DiffGen, DPCube)
 MODELS: tuple[type[Method], ...] = (PrivBayes, Marginals, MST, Synthesis, Tables)
 RANDOMIZERS: tuple[type[Method], ...] = (Dirichlet, LocalNoise)
-FAMILIES = {"partition": PARTITIONS, "trees": TREES, "models": MODELS, "randomize": RANDOMIZERS}
+PERTURBATIONS: tuple[type[Method], ...] = (RankSwapping, AdditiveNoise, PRAM, Rounding, Sampling)
+FAMILIES = {
+    "partition": PARTITIONS,
+    "trees": TREES,
+    "models": MODELS,
+    "randomize": RANDOMIZERS,
+    "perturb": PERTURBATIONS,
+}
 METHODS = {kind.name: kind for kinds in FAMILIES.values() for kind in kinds}
 
 

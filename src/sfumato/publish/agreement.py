@@ -110,7 +110,8 @@ def contradicts_number(release: Release | FlowRelease) -> list[str]:
     """What a release says to have made, if its method is asked for no such thing or for fewer."""
     made = release.provenance.made
     try:
-        asked = 0 if isinstance(release, FlowRelease) else getattr(_method(release), "h", 0)
+        method = None if isinstance(release, FlowRelease) else _method(release)
+        asked = getattr(method, "h", getattr(method, "limit", 0))
     except SfumatoError:
         return []
     return [f"it says that {made[what]:,} {what} were made, of {asked:,}" for what in made if made[what] > asked]

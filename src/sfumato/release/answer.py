@@ -271,8 +271,10 @@ def _sure() -> str:
 
 def _recodes(release: Content) -> bool:
     """Whether the rows of a release without noise are surely those of people, with coarser values or in buckets."""
-    return release.layout != "counts" and (
-        release.provenance.method in RECODING or (release.claim.promises and release.claim.noise is None)
+    return (
+        release.layout != "counts"
+        and not release.moved
+        and (release.provenance.method in RECODING or (release.claim.promises and release.claim.noise is None))
     )
 
 

@@ -32,8 +32,12 @@ from sfumato.schema import Axis, Schema
 Layout = Literal["rows", "buckets", "counts"]
 INVISIBLE = ("Cc", "Cf", "Zs", "Zl", "Zp")
 """Kinds of characters that a reader does not see."""
-TIGHT = ("mondrian",)
+TIGHT = ("mondrian", "mdav")
 """Methods that publish the tightest ranges around the rows of a class."""
+MOVING = ("rank-swapping", "noise", "pram")
+"""Methods that change the quasi-identifiers of people, so that nobody need stand where they are said to."""
+MEAN = "mean"
+"""The recoding that publishes means of classes."""
 EVEN_INSIDE = ("dpcube",)
 """Methods that cut boxes until people are spread evenly inside them."""
 
@@ -95,6 +99,21 @@ class Content:
     def noisy(self) -> bool:
         """Whether the counts are noisy or the rows sampled, so that none of them stands for a person."""
         return self.deviation is not None or self.channel is not None
+
+    @property
+    def moved(self) -> bool:
+        """Whether quasi-identifiers were changed: a person is then looked up where they would be, or nearest to it."""
+        made = self.provenance
+        return made.method in MOVING or made.parameters.get("recoding") == MEAN
+
+    def look_up(self, points: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The boxes in which people at some points are looked for: pairs of a point and a box."""
+        from sfumato.release.kernels import holding_pairs
+        from sfumato.release.nearest import nearest_pairs
+
+        if self.moved:
+            return nearest_pairs(points, self.boxes, self.schema.quasi)
+        return holding_pairs(points, self.boxes.arrays)
 
     @cached_property
     def overall(self) -> NDArray[np.float64]:
@@ -265,11 +284,9 @@ class Content:
         `known` is the distribution of everybody's true values, for those who know it.
 
         One box gives its group's distribution, several their weighted mean, none that of the suppressed rows, or the
-        overall distribution where no rows were suppressed.
+        overall distribution where no rows were suppressed. Where people were moved, the nearest box is theirs.
         """
-        from sfumato.release.kernels import holding_pairs
-
-        point, box = holding_pairs(points, self.boxes.arrays)
+        point, box = self.look_up(points)
         group = self.group_of[box]
         counted = self.distributions.sum(axis=1) > 0
         weight = np.where(counted[group], np.maximum(self.weights[box], 0), 0)

@@ -30,8 +30,8 @@ PARTS: dict[Kind, tuple[str, ...]] = {
 }
 """What the description of a kind may hold besides the envelope."""
 OLD_PARTS = ("settings", "file")
-COUNTED = ("specializations",)
-"""What a method may say to have made so many of; noisy counts decided it, so it is as public as the release."""
+COUNTED = ("specializations", "level vectors")
+"""What a method may say to have made or tried so many of; where noise is claimed, noisy counts decided it."""
 _SHOWN: dict[Kind, str] = {"table": "a table", "flows": "flows"}
 T = TypeVar("T")
 _TYPES: dict[type, str] = {str: "a word", dict: "an object"}

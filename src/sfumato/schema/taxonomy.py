@@ -55,6 +55,11 @@ class HalvedNode(Node):
         middle = (self.lo + self.hi) // 2
         return (HalvedNode(self.label, self.lo, middle), HalvedNode(self.label, middle + 1, self.hi))
 
+    @cached_property
+    def height(self) -> int:
+        """⌈log₂ leaves⌉, without a look at any of them."""
+        return (self.hi - self.lo).bit_length()
+
 
 Part = Callable[[int, int, int], Iterable[tuple[str, int, int]]]
 """What lies below the leaves `lo..hi` of a node at a level: the label, the first and the last leaf of each child."""

@@ -14,9 +14,10 @@ from sfumato.data import Table, read
 from sfumato.errors import ParameterError
 from sfumato.measures.workloads.information_loss import InformationLoss
 from sfumato.methods.growing.points import Points, Runs
+from sfumato.methods.partition import suppress
 from sfumato.methods.partition.decide import partition
 from sfumato.methods.partition.mondrian import Mondrian
-from sfumato.methods.partition.suppress import Limits, best_ends, leave_out
+from sfumato.methods.partition.suppress import Limits, best_ends, leave_out, present_penalty
 from sfumato.privacy.requirements import KAnonymity, TCloseness
 from sfumato.release import Release
 from sfumato.schema import Schema
@@ -95,6 +96,7 @@ def test_leaving_out_is_bounded_and_pays(case: TableCase, share: float, k: int) 
     assert (1 - share) * table.n <= some.rows <= table.n
     finer, wider = (InformationLoss().run(table, release) for release in (some, everybody))
     assert finer["ncp"] <= wider["ncp"] + 1e-12
+    assert finer["gcp"] <= wider["gcp"] + 1e-12
     assert finer["suppressed"] == pytest.approx(1 - some.rows / table.n)
     backwards = read(case.frame.reverse(), case.case.schema)
     again = Mondrian(k=k, suppress=share).publish(backwards)
@@ -139,3 +141,35 @@ def test_kept_columns_of_those_left_out_are_left_out() -> None:
 def test_buckets_leave_nobody_out() -> None:
     with pytest.raises(ParameterError, match="suppress goes with generalized rows"):
         Mondrian(k=5, suppress=0.1, recoding="bucketize")
+
+
+@settings(max_examples=25)
+@given(case=tables(most_rows=24, most_quasi=3, most=8), classes=st.integers(1, 4))
+def test_the_penalty_of_values_present_is_the_one_that_is_measured(case: TableCase, classes: int) -> None:
+    table = case.table
+    numbers = np.arange(len(table.points)) % classes
+    class_of = np.unique(numbers, return_inverse=True)[1].astype(np.int64)
+    whole = Mondrian(k=1, height=0).publish(table)
+    count = table.n * len(table.schema.quasi)
+    one = np.zeros(len(table.points), dtype=np.int64)
+    assert present_penalty(table, one) / count == pytest.approx(InformationLoss().run(table, whole)["gcp"])
+    some = [present_penalty(table, np.where(class_of == number, 0, -1)) for number in range(class_of.max() + 1)]
+    assert present_penalty(table, class_of) == pytest.approx(sum(some))
+
+
+def test_adult_gains_where_it_can(adult_training: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At k = 50 both penalties fall. At k = 5 no release at all with a row left out has a smaller discernibility.
+
+    A row is in a class of at least k rows and of all at its point; of a point of w rows, leaving out one takes at most
+    2w − 1 off that sum, and adds all rows of the table.
+    """
+    table, weights = adult_training, adult_training.weights
+    monkeypatch.setattr(suppress, "ROUNDS", 2)
+    some, everybody = (
+        InformationLoss().run(table, Mondrian(k=50, suppress=share).publish(table)) for share in (0.02, 0)
+    )
+    assert some["ncp"] < 0.995 * everybody["ncp"]
+    assert some["gcp"] < everybody["gcp"]
+    assert 0 < some["suppressed"] <= 0.02
+    least = int((weights * np.maximum(weights, 5)).sum()) + table.n - int(2 * weights.max() - 1)
+    assert InformationLoss().run(table, Mondrian(k=5).publish(table))["discernibility"] < least

@@ -42,9 +42,7 @@ class Reader:
 
     @classmethod
     def of(cls, release: Release, points: Codes, people: Floats) -> "Reader":
-        from sfumato.release.kernels import holding_pairs
-
-        point, box = holding_pairs(points, release.boxes.arrays)
+        point, box = release.look_up(points)
         group = release.group_of[box]
         counted = release.distributions.sum(axis=1) > 0
         weight = np.where(counted[group], np.maximum(release.weights[box], 0), 0)

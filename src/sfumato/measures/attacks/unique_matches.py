@@ -42,7 +42,7 @@ class UniqueMatches(Attack):
         published_points, published_values = _exact_rows(release)
         columns = [*np.concatenate([points, published_points]).T, np.concatenate([values, published_values])]
         keys = pack(columns, [*(axis.size for axis in table.schema.quasi), table.values])
-        people = release.exact_people or not release.noisy
+        people = release.exact_people or not (release.noisy or release.moved)
         matched = int(np.isin(keys[: len(points)], keys[len(points) :]).sum())
         return {
             "unique_matches": float(matched),

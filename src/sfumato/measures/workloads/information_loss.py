@@ -78,7 +78,7 @@ def discernibility(table: Table, release: Release) -> float:
 
 def _recodes(table: Table, release: Release) -> bool:
     """Whether the rows of a release can be those of people with coarser values: every box holds enough people."""
-    if release.noisy:
+    if release.noisy or release.moved:
         return False
     from sfumato.release.kernels import holding_pairs
 

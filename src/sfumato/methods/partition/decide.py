@@ -17,6 +17,7 @@ from sfumato.methods.growing.box import penalties
 from sfumato.methods.growing.cuts import SweepRule
 from sfumato.methods.growing.points import Points, Runs
 from sfumato.methods.partition.grow import cut_down
+from sfumato.methods.partition.requiring import smallest_class
 from sfumato.methods.partition.search import Search, count_rows
 from sfumato.privacy.requirements import KAnonymity, Population, Requirement
 
@@ -32,7 +33,7 @@ def partition(
 ) -> NDArray[np.int64]:
     """The class of each point of the table; classes are numbered in the order of their smallest point."""
     population = Population(table.overall, table.schema.sensitive)
-    _check_root(table, requirements, population)
+    check_root(table, requirements, population)
     points = Points.of(table, missing_first=True).arrays
     search = Search(points, requirements, population, sweep_rule(requirements, cut), by_purity=cut == "purity")
     classes = grow(search, table, height)
@@ -68,11 +69,6 @@ def sweep_rule(requirements: Sequence[Requirement], cut: Cut) -> SweepRule:
     return SweepRule(min_rows=smallest_class(requirements), by_median=cut == "median", most=0)
 
 
-def smallest_class(requirements: Sequence[Requirement]) -> int:
-    """No class with fewer rows can satisfy the requirements."""
-    return max((requirement.smallest_class for requirement in requirements), default=1)
-
-
 def _looking_ahead(search: Search, greedy: Runs) -> Search:
     """The search that knows of what follows, at classes of the size that greedy cuts show to be in reach.
 
@@ -103,7 +99,8 @@ def _commonest(table: Table) -> str:
     return f"{label!r} has {one.overall.max() / one.n:.1%}"
 
 
-def _check_root(table: Table, requirements: Sequence[Requirement], population: Population) -> None:
+def check_root(table: Table, requirements: Sequence[Requirement], population: Population) -> None:
+    """Refuse a table that fails a requirement even as one class."""
     for requirement in requirements:
         if not requirement.holds(table.overall[None, :], population)[0]:
             why = f" (the commonest sensitive value {_commonest(table)} of them)"

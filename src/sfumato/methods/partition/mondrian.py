@@ -5,9 +5,8 @@ rows, or exact quasi-identifiers with the sensitive values of each class detache
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-from functools import cached_property
-from typing import Any, ClassVar, Literal, Self, get_args
+from dataclasses import dataclass
+from typing import ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +14,12 @@ from numpy.typing import NDArray
 from sfumato.data import Table
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.noise import Source
-from sfumato.methods.base import Method, refuse_kept_columns
-from sfumato.methods.partition.decide import Cut, partition, smallest_class
+from sfumato.methods.base import refuse_kept_columns
+from sfumato.methods.partition.decide import Cut, partition
+from sfumato.methods.partition.requiring import RequiringMethod, sizes_for, smallest_class
 from sfumato.methods.partition.suppress import leave_out
-from sfumato.parameters import declarations, parameter
+from sfumato.parameters import parameter
 from sfumato.privacy.claims import Syntactic
-from sfumato.privacy.requirements import DeltaDisclosure, KAnonymity, LDiversity, Requirement, TCloseness
 from sfumato.release.boxes import Boxes
 from sfumato.release.histograms import histograms_of
 from sfumato.release.release import Release
@@ -31,15 +30,13 @@ K_GRID = (2, 5, 10, 20, 50, 100, 300, 1000, 5000)
 L_GRID = (1.5, 2, 3, 4, 6, 8)
 T_GRID = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4)
 DELTA_GRID = (0.5, 1, 2)
-DISTANCE_NAMES = {"jensen-shannon": "JS", "equal": "EMD equal", "ordered": "EMD ordered", "hierarchical": "EMD tree"}
-SHORTHANDS: tuple[type[Requirement], ...] = (KAnonymity, LDiversity, TCloseness, DeltaDisclosure)
 MAX_LOOK_AHEAD = 4
 FLOOR = 5
 """Classes below this size are not tried under requirements that do not bound the size themselves."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mondrian(Method):
+class Mondrian(RequiringMethod):
     """Strict multidimensional partitioning.
 
     `k`, `l` (probabilistic ℓ-diversity), `t` (with `distance`) and `delta` are short for the requirements of these
@@ -60,13 +57,6 @@ class Mondrian(Method):
     """
 
     name: ClassVar[str] = "mondrian"
-    takes_requirements: ClassVar[bool] = True
-    k: int | None = None
-    l: float | None = None
-    t: float | None = None
-    distance: Literal["jensen-shannon", "equal", "ordered", "hierarchical"] = "equal"
-    delta: float | None = None
-    requirements: tuple[Requirement, ...] = ()
     cut: Cut = parameter(
         default="ncp",
         help="for the least information loss (ncp, the default), at the median of the widest axis, or where sensitive "
@@ -97,29 +87,8 @@ class Mondrian(Method):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.all_requirements:
-            raise ParameterError("mondrian needs at least one requirement, such as k=10")
         if self.suppress and self.recoding == "bucketize":
             raise ParameterError("suppress goes with generalized rows: buckets are not wide, whoever is in them")
-
-    @cached_property
-    def all_requirements(self) -> tuple[Requirement, ...]:
-        """The shorthands and `requirements` together."""
-        short = [
-            kind(**{item.name: getattr(self, item.name) for item in declarations(kind)})
-            for kind in SHORTHANDS
-            if getattr(self, declarations(kind)[0].name) is not None
-        ]
-        return (*short, *self.requirements)
-
-    @classmethod
-    def under(cls, requirements: Sequence[Requirement], **parameters: Any) -> Self:
-        """The setting under some requirements, each by its shorthand where it has one."""
-        short = [requirement for requirement in requirements if type(requirement) in SHORTHANDS]
-        others = tuple(requirement for requirement in requirements if requirement not in short)
-        return cls(
-            **{key: value for one in short for key, value in asdict(one).items()}, requirements=others, **parameters
-        )
 
     def _publish(self, table: Table, source: Source) -> Release:
         if self.recoding == "bucketize":
@@ -162,15 +131,11 @@ class Mondrian(Method):
 
     @property
     def label(self) -> str:
-        named = [f"{key}={getattr(self, key)}" for key in ("k", "l", "t", "delta") if getattr(self, key) is not None]
-        if self.t is not None:
-            named.append(DISTANCE_NAMES[self.distance])
-        named += [str(requirement) for requirement in self.requirements]
         extras = [self.cut] * (self.cut != "ncp") + ["bucketized"] * (self.recoding == "bucketize")
         extras += [f"{self.look_ahead} cuts ahead"] * (self.look_ahead != 1)
         extras += [f"height {self.height}"] * (self.height is not None)
         extras += [f"{self.suppress:g} suppressed"] * (self.suppress > 0)
-        return f"Mondrian {' '.join(named)}" + (f" ({', '.join(extras)})" if extras else "")
+        return f"Mondrian {' '.join(self._named())}" + (f" ({', '.join(extras)})" if extras else "")
 
     @classmethod
     def grid(cls, table: Table, epsilons: Sequence[float] = ()) -> Iterator[Self]:
@@ -181,16 +146,10 @@ class Mondrian(Method):
         table = table.people
         for recoding in get_args(Recoding)[: 1 if table.schema.keep else None]:
             every = 1 if recoding == "generalize" else 2
-            sizes = [k for k in K_GRID if 2 * k <= table.n]
+            sizes = list(sizes_for(table, K_GRID))
             diverse = [l for l in L_GRID if l * table.commonest <= table.n]
             if recoding == "generalize":  # Buckets of any size can hold one value only.
                 yield from (cls(k=k) for k in sizes)
             yield from (cls(k=FLOOR, l=l, recoding=recoding) for l in diverse[::every])
             yield from (cls(k=FLOOR, t=t, distance="jensen-shannon", recoding=recoding) for t in T_GRID[::every])
             yield from (cls(k=FLOOR, delta=delta, recoding=recoding) for delta in DELTA_GRID[::every])
-
-    def parameters(self) -> dict[str, Any]:
-        given = super().parameters()
-        if self.requirements:
-            given["requirements"] = [requirement.spec() for requirement in self.requirements]
-        return given

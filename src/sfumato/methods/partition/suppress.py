@@ -9,7 +9,7 @@ All rows at a point go or stay, so that who is left out follows from where peopl
 cut, and the table without them is partitioned anew under the same requirements.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -22,12 +22,27 @@ from sfumato.methods.growing.box import EMPTY, cost_of, extend, penalties
 from sfumato.methods.growing.points import PointArrays, Points, Runs, runs_of
 
 ROUNDS = 12
-"""How often ends of classes are sought, at most: a class can lose one after the other."""
-
+"""How often ends of classes are left out, at most: a class can lose one after the other."""
 PORTIONS = 8
 """Of all that may be left out, this part at a time: what the others gain from the next is known better then."""
+TRIES = 16
+"""How many ends are left out for trial, one at a time, to see what the table without them comes to; of a table of more
+than `POINTS_TRIED / TRIES` points fewer."""
+POINTS_TRIED = 2**18
 
 Partitioner = Callable[[Table], NDArray[np.int64]]
+
+
+class Classes(NamedTuple):
+    """The class of each point, −1 for those left out, and the penalties of boxes and of the values present in them."""
+
+    class_of: NDArray[np.int64]
+    penalty: float
+    present: float
+
+    def beats(self, other: "Classes") -> bool:
+        """Whether boxes are narrower in all, and the values present in them no wider."""
+        return self.penalty < other.penalty and self.present <= other.present
 
 
 class Ends(NamedTuple):
@@ -48,24 +63,27 @@ class Limits(NamedTuple):
 
 
 def leave_out(table: Table, share: float, min_rows: int, partitioner: Partitioner) -> NDArray[np.int64]:
-    """The class of each point, −1 for those left out: at most a share of the rows, and none where nothing is gained."""
-    most, staying = int(share * table.n), np.ones(len(table.points), dtype=bool)
-    best = class_of = partitioner(table)
-    least = _total_penalty(table, best)
+    """The class of each point, −1 for those left out: at most a share of the rows, and none where nothing is gained.
+
+    In each round the ends that seem to gain most are left out together, and then some of them one at a time; what makes
+    the narrowest classes stays left out. How the others are cut then is known only once they are.
+    """
+    most = int(share * table.n)
+    best = _classes(table, partitioner(table))
     for _ in range(ROUNDS):
-        left = most - int(table.weights[~staying].sum())
-        going = _choose(table, class_of, Limits(min_rows, left), portion=-(-most // PORTIONS))
-        if not going.any():
+        left = most - int(table.weights[best.class_of < 0].sum())
+        found = best
+        for going in _choices(table, best.class_of, Limits(min_rows, left), portion=-(-most // PORTIONS)):
+            try:
+                tried = _classes(table, _partition_without(table, (best.class_of >= 0) & ~going, partitioner))
+            except UnsatisfiableError:
+                continue
+            if tried.beats(found):
+                found = tried
+        if found is best:
             break
-        staying &= ~going
-        try:
-            class_of = _partition_without(table, staying, partitioner)
-        except UnsatisfiableError:
-            break
-        penalty = _total_penalty(table, class_of)
-        if penalty < least:
-            best, least = class_of, penalty
-    return best
+        best = found
+    return best.class_of
 
 
 def _partition_without(table: Table, staying: NDArray[np.bool_], partitioner: Partitioner) -> NDArray[np.int64]:
@@ -74,28 +92,51 @@ def _partition_without(table: Table, staying: NDArray[np.bool_], partitioner: Pa
     return class_of
 
 
-def _total_penalty(table: Table, class_of: NDArray[np.int64]) -> float:
-    """The penalty summed over rows and axes, 1 on each axis for a row left out."""
+def _classes(table: Table, class_of: NDArray[np.int64]) -> Classes:
+    """The penalties summed over rows and axes, 1 on each axis for a row left out."""
     points = Points.of(table, missing_first=True).arrays
-    left_out = int(table.weights[class_of < 0].sum())
-    return float(penalties(points, runs_of(class_of)).sum()) + left_out * len(points.sizes)
+    left_out = int(table.weights[class_of < 0].sum()) * len(points.sizes)
+    penalty = float(penalties(points, runs_of(class_of)).sum())
+    return Classes(class_of, penalty + left_out, present_penalty(table, class_of) + left_out)
 
 
-def _choose(table: Table, class_of: NDArray[np.int64], limits: Limits, portion: int) -> NDArray[np.bool_]:
-    """Which points to leave out: those ends of classes first that gain most per row, until they make a portion."""
+def present_penalty(table: Table, class_of: NDArray[np.int64]) -> float:
+    """The penalty of the values that are present in each class: the range of its numbers, its different categories."""
+    inside = class_of >= 0
+    number, codes = class_of[inside], table.points[inside].astype(np.int64)
+    rows, total = np.bincount(number, table.weights[inside]), 0.0
+    for axis, column in zip(table.schema.quasi, codes.T, strict=True):
+        keys = np.unique(number * (axis.size + 1) + column + 1)
+        owner, position = np.divmod(keys, axis.size + 1)
+        width = np.bincount(owner) - 1
+        if axis.kind == "numeric":
+            known = position > 0
+            holders, first, count = np.unique(owner[known], return_index=True, return_counts=True)
+            lowest, highest = position[known][first], position[known][first + count - 1]
+            width = np.bincount(owner[~known], minlength=len(rows)) - 1
+            width[holders] += highest - lowest + 1
+        total += float((rows * width).sum()) / max(axis.positions - 1, 1)
+    return total
+
+
+def _choices(table: Table, class_of: NDArray[np.int64], limits: Limits, portion: int) -> Iterator[NDArray[np.bool_]]:
+    """Which points to leave out for trial: ends of classes that gain most per row, a portion of them, then each."""
     points, runs = Points.of(table, missing_first=True).arrays, runs_of(class_of)
     ends = best_ends(points, runs, limits)
     per_row = ends.gain / np.maximum(ends.rows, 1)
     ranked = np.lexsort((np.arange(len(per_row)), -per_row.round(9)))
     ranked = ranked[ends.gain[ranked] > 0]
     upto = np.cumsum(ends.rows[ranked])
-    taken = ranked[(upto - ends.rows[ranked] < portion) & (upto <= limits.most)]
-    going = np.zeros(len(class_of), dtype=bool)
-    for number in taken:
-        members = runs.order[runs.starts[number] : runs.ends[number]]
-        beyond = ends.sign[number] * (points.positions[members, ends.axis[number]] - ends.position[number]) >= 0
-        going[members[beyond]] = True
-    return going
+    together = ranked[(upto - ends.rows[ranked] < portion) & (upto <= limits.most)]
+    each = ranked[: min(TRIES, POINTS_TRIED // len(class_of))]
+    for taken in ([together] if len(together) != 1 else []) + [each[place : place + 1] for place in range(len(each))]:
+        going = np.zeros(len(class_of), dtype=bool)
+        for number in taken:
+            members = runs.order[runs.starts[number] : runs.ends[number]]
+            beyond = ends.sign[number] * (points.positions[members, ends.axis[number]] - ends.position[number]) >= 0
+            going[members[beyond]] = True
+        if going.any():
+            yield going
 
 
 @compiled

@@ -18,6 +18,7 @@ class AlphaK(Requirement):
     """
 
     name: ClassVar[str] = "(alpha,k)-anonymity"
+    merges: ClassVar[bool] = True
     name_in_buckets: ClassVar[str] = "size and shares of buckets"
     alpha: float = parameter(help="the largest share of a sensitive value in a class", above=0, maximum=1, example=0.5)
     k: int = parameter(help="at least this many people in a class", minimum=1, example=10)

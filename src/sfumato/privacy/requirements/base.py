@@ -72,6 +72,8 @@ class Requirement(ABC):
     name_in_buckets: ClassVar[str] = ""
     """What it is called where quasi-identifiers are exact, if its name would promise something about these."""
     form: ClassVar[str] = ""
+    merges: ClassVar[bool] = False
+    """Whether two classes that satisfy it do so as one, where every sensitive value is a secret."""
 
     def __post_init__(self) -> None:
         check_parameters(self)

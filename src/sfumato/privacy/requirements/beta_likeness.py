@@ -18,6 +18,7 @@ class BetaLikeness(Requirement):
     """
 
     name: ClassVar[str] = "beta-likeness"
+    merges: ClassVar[bool] = True
     beta: float = parameter(help="how much more frequent a value may be than among all published", above=0, example=2)
     enhanced: bool = parameter(default=False, help="bound the gain of frequent values more tightly")
 

@@ -19,6 +19,7 @@ class DeltaDisclosure(Requirement):
     """
 
     name: ClassVar[str] = "delta-disclosure"
+    merges: ClassVar[bool] = True
     delta: float = parameter(help="the largest log ratio of a share to that among all published", minimum=0, example=1)
 
     def _holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:

@@ -18,6 +18,7 @@ class KAnonymity(Requirement):
     """
 
     name: ClassVar[str] = "k-anonymity"
+    merges: ClassVar[bool] = True
     name_in_buckets: ClassVar[str] = "size of buckets"
     k: int = parameter(help="at least this many people in a class", minimum=1, example=10)
 

@@ -22,6 +22,7 @@ class LDiversity(Requirement):
     """
 
     name: ClassVar[str] = "l-diversity"
+    merges: ClassVar[bool] = True
     form: ClassVar[str] = "probabilistic"
     l: float = parameter(help="how diverse the sensitive values of a class are", minimum=1, example=3)
 

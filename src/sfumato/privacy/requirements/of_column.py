@@ -51,6 +51,10 @@ class OfColumn(Requirement):
         return self.requirement.bounds_values
 
     @property
+    def merges(self) -> bool:  # type: ignore[override]
+        return self.requirement.merges
+
+    @property
     def smallest_class(self) -> int:
         return self.requirement.smallest_class
 

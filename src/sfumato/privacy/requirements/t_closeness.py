@@ -23,6 +23,7 @@ class TCloseness(Requirement):
     """
 
     name: ClassVar[str] = "t-closeness"
+    merges: ClassVar[bool] = True
     t: float = parameter(
         help="how far the sensitive values of a class may be from all published", minimum=0, example=0.2
     )

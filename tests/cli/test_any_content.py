@@ -60,7 +60,7 @@ EXACT = sorted(set(METHODS) - set(PRIVATE))
 def options(name: str) -> list[str]:
     needed = {item.name: item.example for item in declarations(METHODS[name]) if item.required or item.unless}
     needed |= {"h": 2} if "h" in needed else {}
-    needed |= {"k": 2} if name == "mondrian" else {}
+    needed |= {"k": 2} if METHODS[name].takes_requirements else {}
     return [word for option, value in needed.items() for word in (f"--{option}", str(value))]
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import sfumato as sf
 from sfumato.cli.parameters import method_from
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.budget import WHOLE
@@ -61,6 +62,14 @@ MADE: list[tuple[str, dict[str, Any], Method]] = [
     ("anatomy", {"l": 3.0}, Anatomy(l=3)),
     ("original", {}, Original()),
     ("suppression", {}, FullSuppression()),
+    ("full-domain", {"k": 5, "l": 2.0}, sf.FullDomain(k=5, l=2)),
+    ("full-domain", {"beta": 2.0, "suppress": 0.1}, sf.FullDomain(requirements=(BetaLikeness(beta=2),), suppress=0.1)),
+    ("mdav", {"k": 5, "recoding": "mean"}, sf.MDAV(k=5, recoding="mean")),
+    ("rank-swapping", {"range": 0.1}, sf.RankSwapping(range=0.1)),
+    ("noise", {"scale": 0.5, "correlated": True}, sf.AdditiveNoise(scale=0.5, correlated=True)),
+    ("pram", {"keep": 0.8}, sf.PRAM(keep=0.8)),
+    ("rounding", {"base": 5}, sf.Rounding(base=5)),
+    ("sampling", {"share": 0.2}, sf.Sampling(share=0.2)),
 ]
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("mondrain", {"k": 2}, "'mondrain' is not a known method; expected one of original, suppression, mondrian"),

@@ -13,7 +13,8 @@ from sfumato.methods.perturb.perturbation import Perturbation, Rows
 from sfumato.parameters import parameter
 from sfumato.privacy.claims import NoGuarantee
 
-SCALES = (0.1, 0.5)
+TRIED = 0.3
+"""The scale that a frontier tries."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +72,7 @@ class AdditiveNoise(Perturbation):
     @classmethod
     def grid(cls, table: Table, epsilons: Sequence[float] = ()) -> Iterator[Self]:
         if cls.suits(table):
-            yield from (cls(scale=scale) for scale in SCALES)
+            yield cls(scale=TRIED)
 
 
 def normal(shape: tuple[int, ...], source: Source) -> NDArray[np.float64]:

@@ -16,7 +16,8 @@ from sfumato.methods.perturb.perturbation import Perturbation, Rows
 from sfumato.parameters import parameter
 from sfumato.privacy.claims import NoGuarantee
 
-KEPT = (0.9, 0.6)
+TRIED = 0.8
+"""How likely a value is kept where a frontier tries it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,4 +70,4 @@ class PRAM(Perturbation):
     @classmethod
     def grid(cls, table: Table, epsilons: Sequence[float] = ()) -> Iterator[Self]:
         if cls.suits(table):
-            yield from (cls(keep=keep, invariant=True) for keep in KEPT)
+            yield cls(keep=TRIED, invariant=True)

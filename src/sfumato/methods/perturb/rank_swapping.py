@@ -12,7 +12,8 @@ from sfumato.methods.perturb.perturbation import Perturbation, Rows
 from sfumato.parameters import parameter
 from sfumato.privacy.claims import NoGuarantee
 
-RANGES = (0.05, 0.2)
+TRIED = 0.1
+"""The range that a frontier tries."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +64,7 @@ class RankSwapping(Perturbation):
     @classmethod
     def grid(cls, table: Table, epsilons: Sequence[float] = ()) -> Iterator[Self]:
         if cls.suits(table):
-            yield from (cls(range=share) for share in RANGES)
+            yield cls(range=TRIED)
 
 
 def swap_partners(count: int, most: int, draws: np.typing.NDArray[np.float64]) -> Rows:

@@ -18,7 +18,8 @@ from sfumato.release.histograms import histograms_of
 from sfumato.release.release import Release
 from sfumato.schema import Axis, NumericAxis
 
-BASES = (5, 20)
+TRIED = 10
+"""The base that a frontier tries."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +93,7 @@ class Rounding(Method):
     @classmethod
     def grid(cls, table: Table, epsilons: Sequence[float] = ()) -> Iterator[Self]:
         if _suits(table):
-            yield from (cls(base=base) for base in BASES)
+            yield cls(base=TRIED)
 
 
 def _suits(table: Table) -> bool:

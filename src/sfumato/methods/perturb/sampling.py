@@ -15,7 +15,8 @@ from sfumato.parameters import parameter
 from sfumato.privacy.claims import NoGuarantee
 from sfumato.release.release import Release
 
-SHARES = (0.05, 0.3)
+TRIED = 0.1
+"""The share that a frontier tries."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,4 +59,4 @@ class Sampling(Method):
     @classmethod
     def grid(cls, table: Table, epsilons: Sequence[float] = ()) -> Iterator[Self]:
         if not table.schema.keep:
-            yield from (cls(share=share) for share in SHARES)
+            yield cls(share=TRIED)

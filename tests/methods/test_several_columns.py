@@ -62,8 +62,8 @@ def parts(release: Release, column: int, others_known: bool) -> Iterator[list[st
 
 
 def settings_of(name: str, table: Table) -> list[Method]:
-    found = list(METHODS[name].grid(table, (1.0,)))
-    return found[:4] or [METHODS[name](epsilon=1.0)]
+    """Some settings that suit the table; small tables may have none."""
+    return list(METHODS[name].grid(table, (1.0,)))[:4]
 
 
 @settings(max_examples=25)
@@ -96,7 +96,7 @@ def test_every_method_publishes_all_columns_together(name: str, case: tuple[Tabl
         assert back.schema == release.schema
         if release.layout != "counts":
             assert np.allclose(back.overall, np.round(release.overall))
-        if not release.noisy:
+        if not release.noisy and release.rows == table.n:
             assert np.array_equal(back.overall, table.overall)
 
 

@@ -50,7 +50,10 @@ def share_of(axis: Axis, span: tuple[int, int, bool]) -> float:
 
 
 def stays(groups: list[list[reference.Person]], asked: list[Requirement], axis: Axis) -> list[list[reference.Person]]:
-    """The classes that are left when all that fail are left out, until none does."""
+    """The classes that are left when all that fail are left out, until none does; too small ones, which fail whatever
+    they are compared with, go first."""
+    least = max(requirement.smallest_class for requirement in asked)
+    groups = [group for group in groups if len(group) >= least]
     while True:
         counts = np.array([reference.histogram([value for _, value in group], axis.positions) for group in groups])
         if not len(groups):

@@ -19,6 +19,8 @@ from sfumato.privacy.requirements import (
     DistinctLDiversity,
     EntropyLDiversity,
     KAnonymity,
+    KHouseholds,
+    KMap,
     LDiversity,
     Population,
     RecursiveLDiversity,
@@ -298,6 +300,8 @@ EXAMPLES: list[Requirement] = [
     AlphaK(alpha=0.4, k=3),
     BetaLikeness(beta=2),
     BetaLikeness(beta=2, enhanced=True),
+    KMap(k_map=30),
+    KHouseholds(k_households=4),
 ]
 
 

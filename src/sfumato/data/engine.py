@@ -18,8 +18,10 @@ from sfumato.data.people import Repeated, keep_rows_of_people
 from sfumato.data.pieces import Parts, Piece, same_types, stack
 from sfumato.data.sorting import sorted_parts
 from sfumato.data.source import Source
+from sfumato.data.survey import HOME, WEIGHT, HomeCounts, Survey, encode_weights, refuse_many_people, refuse_weight
 from sfumato.data.text import as_names
 from sfumato.schema import Axis, Schema
+from sfumato.schema.weight import UNIT
 
 Progress = Callable[[int, int], None]
 """Is told how many rows were read, and how many there are as far as is known."""
@@ -37,6 +39,8 @@ class Counted:
     """How many people had several rows to begin with, where it is known whose a row is."""
     unowned: int = 0
     """How many rows were left out because nothing says whose they are."""
+    survey: Survey | None = None
+    """For how many people the rows of each key stand, and the households in it, where the schema has such columns."""
 
 
 class Engine(Protocol):
@@ -69,6 +73,8 @@ class Batch(NamedTuple):
     kept: pl.DataFrame
     first: NDArray[np.int64]
     """1 for the first row of a person, 0 for others."""
+    beside: pl.DataFrame
+    """The weight of each row (`WEIGHT`) and the name of its household (`HOME`), where there are such columns."""
 
 
 @dataclass(kw_only=True)
@@ -106,13 +112,36 @@ class PolarsEngine:
         return replace(self, only_first=True)
 
     def count_by_key(self, axes: Sequence[Axis]) -> Counted:
-        tally, counts = _Tally(), KeyCounts(Keys([axis.size for axis in axes]), ("rows", "first"))
+        schema, words = self.schema, Keys([axis.size for axis in axes])
+        names = ("rows", "first", *(("people", "first_people") if schema.weight else ()))
+        tally, counts, homes, weight = _Tally(), KeyCounts(words, names), HomeCounts(words), 0.0
         for batch in self._batches(tally):
-            one = np.ones(batch.codes.height, dtype=np.int64)
-            counts.add([batch.codes[axis.name].to_numpy() for axis in axes], rows=one, first=batch.first)
-        keys, (rows, first) = counts.sorted()
-        people = first if self.schema.rows_per_person > 1 and not self.only_first else None
-        return Counted(keys=keys, rows=rows, first=people, repeated=tally.repeated, unowned=tally.unowned)
+            added = {"rows": np.ones(batch.codes.height, dtype=np.int64), "first": batch.first}
+            columns = [batch.codes[axis.name].to_numpy() for axis in axes]
+            if schema.weight:
+                people = batch.beside[WEIGHT].to_numpy()
+                refuse_many_people(weight := weight + people.sum(dtype=np.float64), self.where)
+                added |= {"people": people, "first_people": people * batch.first}
+            if schema.household_column:
+                homes.add(words.pack(columns), batch.beside[HOME], batch.first)
+            counts.add(columns, **added)
+        keys, (rows, first, *weighed) = counts.sorted()
+        several = schema.rows_per_person > 1 and not self.only_first
+        survey = None
+        if schema.weight or schema.household_column:
+            survey = Survey(
+                people=weighed[0] / UNIT if weighed else None,
+                first_people=weighed[1] / UNIT if weighed and several else None,
+                homes=homes.homes(keys) if schema.household_column else None,
+            )
+        return Counted(
+            keys=keys,
+            rows=rows,
+            first=first if several else None,
+            repeated=tally.repeated,
+            unowned=tally.unowned,
+            survey=survey,
+        )
 
     def join_to_class(
         self, axes: Sequence[Axis], keys: NDArray[np.int32], class_of_key: NDArray[np.int64], value: Axis
@@ -135,7 +164,7 @@ class PolarsEngine:
                 yield self._encoded(piece)
             return
         held: list[tuple[Piece, pl.Series]] = []
-        columns = [*self._columns, self.schema.person_column]
+        columns = list(dict.fromkeys([*self._columns, self.schema.person_column]))
         first = next(pieces := self._pieces(columns))
         if first.done == 1:
             held = [(first, self._names(first))]
@@ -169,12 +198,18 @@ class PolarsEngine:
 
     @property
     def _columns(self) -> list[str]:
-        return [*(axis.name for axis in self.schema.axes), *self.schema.keep]
+        schema = self.schema
+        beside = [schema.weight.name] if schema.weight else []
+        beside += [schema.household_column] if schema.household_column else []
+        return [*(axis.name for axis in schema.axes), *schema.keep, *beside]
 
     def _names(self, piece: Piece) -> pl.Series:
         """Whose each row is, where that is known."""
-        person = self.schema.person_column or ""
-        return as_names(piece.frame[person], self.schema.missing, f"{piece.where}, column {person!r}")
+        return self._spelled(piece, piece.frame, self.schema.person_column or "")
+
+    def _spelled(self, piece: Piece, frame: pl.DataFrame, column: str) -> pl.Series:
+        """The names in a column, null where one is missing."""
+        return as_names(frame[column], self.schema.missing, f"{piece.where}, column {column!r}")
 
     def _encoded(self, piece: Piece, used: NDArray[np.bool_] | None = None) -> Batch:
         """Rows of people with one row each; the first with a value that does not fit is refused."""
@@ -184,10 +219,22 @@ class PolarsEngine:
         for axis, column in zip(self.schema.axes, raw, strict=True):
             if (wrong := find_unfit(codes[axis.name], axis)).any():
                 line = int(wrong.arg_max() or 0)
-                place = line if used is None else int(np.flatnonzero(used)[line])
-                refuse_value(column, codes[axis.name][line], line, axis, piece.row(place))
+                refuse_value(column, codes[axis.name][line], line, axis, _row(piece, used, line))
         kept = frame.select(pl.col(*self.schema.keep)) if self.schema.keep else pl.DataFrame()
-        return Batch(codes, kept, np.ones(frame.height, dtype=np.int64))
+        return Batch(codes, kept, np.ones(frame.height, dtype=np.int64), self._beside(piece, frame, used))
+
+    def _beside(self, piece: Piece, frame: pl.DataFrame, used: NDArray[np.bool_] | None) -> pl.DataFrame:
+        """What the survey tells of rows; the first with a weight that does not fit is refused."""
+        schema, found = self.schema, []
+        if schema.weight and schema.weight.weighing:
+            raw = frame[schema.weight.name]
+            weights = encode_weights(raw, schema.weight.weighing, schema.missing)
+            for line in np.flatnonzero(weights == 0)[:1].tolist():
+                refuse_weight(raw, line, raw.name, _row(piece, used, line))
+            found.append(pl.Series(WEIGHT, weights))
+        if schema.household_column:
+            found.append(self._spelled(piece, frame, schema.household_column).alias(HOME))
+        return pl.DataFrame(found)
 
     def _encode(self, piece: Piece, columns: Sequence[pl.Series]) -> pl.DataFrame:
         """The codes of some values of each axis."""
@@ -203,15 +250,20 @@ class PolarsEngine:
         """The rows that are used of people with several."""
         codes = pl.concat([batch.codes for batch, _ in several])
         kept = stack([batch.kept for batch, _ in several], self.where)
+        beside = pl.concat([batch.beside for batch, _ in several])
         people = pl.concat([names for _, names in several])
         tally.repeated += int((people.value_counts()["count"] > 1).sum())
-        most = 1 if self.only_first else self.schema.rows_per_person
+        most, others = 1 if self.only_first else self.schema.rows_per_person, pl.DataFrame([*kept, *beside])
         first, used = (
-            keep_rows_of_people(codes, kept, people, limit, secret=self.schema.sensitive.name) for limit in (1, most)
+            keep_rows_of_people(codes, others, people, limit, secret=self.schema.sensitive.name) for limit in (1, most)
         )
-        return Batch(
-            codes.filter(used), kept.filter(used) if kept.width else kept, first.filter(used).cast(pl.Int64).to_numpy()
-        )
+        kept, beside = (each.filter(used) if each.width else each for each in (kept, beside))
+        return Batch(codes.filter(used), kept, first.filter(used).cast(pl.Int64).to_numpy(), beside)
+
+
+def _row(piece: Piece, used: NDArray[np.bool_] | None, line: int) -> str:
+    """A row of those that are used of a piece, as error messages name it."""
+    return piece.row(line if used is None else int(np.flatnonzero(used)[line]))
 
 
 def as_positions(codes: pl.Series, axis: Axis) -> pl.Series:

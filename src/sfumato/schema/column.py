@@ -11,8 +11,10 @@ from sfumato.schema.categorical import CategoricalAxis
 from sfumato.schema.hierarchy import read_hierarchy
 from sfumato.schema.numeric import GRID_TOLERANCE, NumericAxis, spell_number
 from sfumato.schema.taxonomy import Node, as_label, flat_tree, leaves, parse_nested
+from sfumato.schema.weight import KEYS as WEIGHT_KEYS
+from sfumato.schema.weight import Weighing
 
-Role = Literal["identifier", "quasi", "sensitive", "keep", "ignore"]
+Role = Literal["identifier", "quasi", "sensitive", "weight", "household", "keep", "ignore"]
 MEASURED_ROLES = ("quasi", "sensitive")
 
 MAX_NUMBER = 1e300
@@ -35,6 +37,8 @@ class Column:
     role: Role
     axis: Axis | None = None
     from_data: tuple[str, ...] = ()
+    weighing: Weighing | None = None
+    """What a column with role weight declares."""
 
     def spec(self) -> dict[str, Any]:
         """The column as a schema file spells it."""
@@ -47,6 +51,8 @@ class Column:
                 spec["off_schema"] = self.axis.off_schema
             if self.axis.harmless:
                 spec["not_sensitive"] = list(self.axis.harmless)
+        if self.weighing:
+            spec |= self.weighing.spec()
         if self.from_data:
             spec["from_data"] = list(self.from_data)
         return spec
@@ -87,6 +93,8 @@ class _Declaration:
         if not isinstance(nullable, bool):
             raise SchemaError(f"{self.where}: nullable is {quote(nullable)}; expected true or false")
         axis: Axis | None = None
+        if role == "weight" and (kind is not None or nullable):
+            raise SchemaError(f"{self.where}: a weight has neither kind nor nullable; off_schema may give a number")
         if kind == "numeric":
             axis = replace(self.numeric_axis(), nullable=nullable, off_schema=self.off_schema([]))
         elif kind == "categorical":
@@ -94,12 +102,13 @@ class _Declaration:
             off_schema = self.off_schema([leaf.label for leaf in leaves(tree)])
             axis = self.coarsened(CategoricalAxis(name=self.name, nullable=nullable, tree=tree), off_schema)
         elif kind is None and role not in MEASURED_ROLES:
-            self.refuse_keys_beside(set())
+            self.refuse_keys_beside(WEIGHT_KEYS if role == "weight" else set())
         else:
             raise SchemaError(f"{self.where}: kind is {quote(kind)}; expected numeric or categorical")
         if "not_sensitive" in self.spec:
             axis = self.with_harmless(axis if role == "sensitive" else None)
-        return Column(name=self.name, role=cast(Role, role), axis=axis, from_data=from_data)
+        weighing = Weighing.parse(self.spec, self.where) if role == "weight" else None
+        return Column(name=self.name, role=cast(Role, role), axis=axis, from_data=from_data, weighing=weighing)
 
     def coarsened(self, axis: CategoricalAxis, off_schema: str) -> CategoricalAxis:
         """The axis at the level of its taxonomy that is asked for."""

@@ -13,6 +13,8 @@ from sfumato.privacy.requirements.l_diversity import DistinctLDiversity as Disti
 from sfumato.privacy.requirements.l_diversity import EntropyLDiversity as EntropyLDiversity
 from sfumato.privacy.requirements.l_diversity import LDiversity as LDiversity
 from sfumato.privacy.requirements.l_diversity import RecursiveLDiversity as RecursiveLDiversity
+from sfumato.privacy.requirements.population import KHouseholds as KHouseholds
+from sfumato.privacy.requirements.population import KMap as KMap
 from sfumato.privacy.requirements.t_closeness import TCloseness as TCloseness
 
 REQUIREMENTS: dict[str, type[Requirement]] = {
@@ -27,6 +29,8 @@ REQUIREMENTS: dict[str, type[Requirement]] = {
         TCloseness,
         DeltaDisclosure,
         BetaLikeness,
+        KMap,
+        KHouseholds,
     )
 }
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sfumato.parameters import check_parameters
 from sfumato.privacy.distances import exposed, shares
 from sfumato.schema import Axis
+from sfumato.schema.weight import Unit
 
 Counts = NDArray[np.int64] | NDArray[np.float64]
 
@@ -51,13 +52,15 @@ class Requirement(ABC):
     name_in_buckets: ClassVar[str] = ""
     """What it is called where quasi-identifiers are exact, if its name would promise something about these."""
     form: ClassVar[str] = ""
+    unit: ClassVar[Unit] = "rows"
+    """What it counts: rows by sensitive value, or something else, of which a class has one number."""
 
     def __post_init__(self) -> None:
         check_parameters(self)
 
     @abstractmethod
     def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
-        """Whether each class satisfies the requirement: (classes, values) to (classes,)."""
+        """Whether each class satisfies the requirement: (classes, values) to (classes,); other units are one column."""
 
     def strain(self, counts: Counts, population: Population) -> NDArray[np.float64]:
         """How much of what is allowed the values of each class use up, at most 1 where it holds; 0 if they may be any.

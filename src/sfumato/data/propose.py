@@ -169,7 +169,7 @@ def _name(where: str) -> str:
 def to_toml(schema: Schema) -> str:
     """The schema as a commented file to edit."""
     lines = [
-        "# A proposal. Roles: identifier (dropped), quasi, sensitive, weight and household (of surveys), keep (published",
+        "# A proposal. Roles: identifier (dropped), quasi, sensitive, weight (of a survey), household, keep (published",
         "# as it is), ignore.",
         "# from_data lists what was read off the rows: replace it by what is public knowledge, then delete the line.",
         "# off_schema says what becomes of a value that does not fit: clip takes the nearest; a categorical column can",

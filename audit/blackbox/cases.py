@@ -127,6 +127,7 @@ SCENES = (
         tuple(f"{PERSON},x,p{number}" for number in range(5)),
         (publishing("quad-tree", "--height", "0"),),
         EPSILON,
+        runs=1_000,
     ),
     Scene(
         "two rows of a person are used",

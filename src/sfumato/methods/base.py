@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.data import Table
+from sfumato.data.survey import MOST_PEOPLE
 from sfumato.errors import ParameterError, UnsatisfiableError
 from sfumato.mechanisms.budget import Budget
 from sfumato.mechanisms.noise import Source, SystemSource
@@ -44,7 +45,10 @@ UTF_8 = (
 UNWEIGHTED = "weights are not used: what is counted are rows, not people of the population"
 WEIGHED = "the weights of rows add up to the people of the population who are like them"
 WEIGHTS_FIT = "every weight in the file is one; a file in which one is not is refused, which tells about somebody"
-UNPUBLISHED = (UNWEIGHTED, WEIGHTS_FIT)
+WEIGHTS_ADD = (
+    f"all weights together are at most {MOST_PEOPLE:,} people; a file with more is refused, which tells about somebody"
+)
+UNPUBLISHED = (UNWEIGHTED, WEIGHTS_FIT, WEIGHTS_ADD)
 """What claims say of a column that is not in the schema that is published."""
 
 
@@ -108,8 +112,8 @@ class Method(ABC):
         """Refuse a table whose schema the method cannot do justice to; its rows are not looked at."""
         if table.schema.rows_per_person > 1 and not self.shares:
             raise ParameterError(
-                f"rows_per_person is {table.schema.rows_per_person}, but {self.name} protects one sensitive value of "
-                "each person; set it to 1"
+                f"rows_per_{table.schema.protect} is {table.schema.rows_per_person}, but {self.name} protects one "
+                f"sensitive value of each {table.schema.protect}; set it to 1"
             )
 
     @abstractmethod
@@ -334,7 +338,7 @@ def _resting_on_survey(claim: Claim, schema: Schema) -> list[str]:
     """What a claim takes for granted of weights and households; only mean weights of classes can be published."""
     if claim.noise:
         refused = schema.weight and schema.weight.weighing and schema.weight.weighing.instead is None
-        return [*([UNWEIGHTED] if schema.weight else []), *([WEIGHTS_FIT] if refused else [])]
+        return [*([UNWEIGHTED, WEIGHTS_ADD] if schema.weight else []), *([WEIGHTS_FIT] if refused else [])]
     found, told = [], schema.tells_weights and not claim.shows_presence
     if schema.weight and told:
         found.append(f"nobody knows the {schema.weight.name} of a person; its mean over each class is published")

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from sfumato.data import Table, read
 from sfumato.data.keys import KeyCounts
+from sfumato.data.spark import SparkEngine, SparkRows
 from sfumato.data.survey import NO_HOME
 from sfumato.errors import DataError
 from sfumato.measures.workloads.holdout import hold_out
@@ -210,3 +211,11 @@ def test_rows_of_a_person_do_not_depend_on_their_order_where_only_weights_differ
     rows: list[Row] = [(0, "no", float(number), "abcd"[number % 4], "p") for number in range(1, 9)]
     found = [cells(table_of(order, PATIENT)) for order in (rows, rows[::-1])]
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("missing", ["w", "home"])
+def test_spark_reads_no_survey(missing: str) -> None:
+    """A declared gap: it is said before anything is read."""
+    rows = SparkRows(where="there", reading=lambda _: pytest.fail("it was read"))
+    with pytest.raises(DataError, match="rows on Spark are not read with a column of role"):
+        SparkEngine.read(rows, schema_of({missing: {"role": "ignore"}}))

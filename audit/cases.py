@@ -97,6 +97,7 @@ TREE = {"low": ["a", "b"], "high": {"c": [], "top": ["d", "e"]}}
 PLANE = schema_of(3, x=6, y=4)
 MIXED = schema_of(x=(5, True), t=(TREE, True))
 VISITS = schema_of(3, rows_per_person=5, x=6, y=4)
+HOMES = schema_of(3, rows_per_household=5, x=6, y=4)
 WIDE = schema_of(x=300, t=TREE, y=2)
 WIDER = schema_of(x=(5_000, True), y=2)
 RULED_OUT = replace(PLANE, impossible=("x > 3 and y > 1", "y = 0 and secret = v1"))
@@ -108,6 +109,7 @@ PAIRS = {
     "missing values": Pair(MIXED, ((-1, -1, 0), (0, 0, 1), (4, 3, 0), (-1, 2, 1)), (-1, -1, 1)),
     "taxonomy": Pair(MIXED, ((0, 0, 0), (1, 1, 1), (2, 2, 0), (3, 3, 1), (4, 4, 1)), (2, 4, 0)),
     "five rows a person": Pair(VISITS, ((0, 0, 0),) * 5 + ((4, 1, 1),) * 5, (5, 3, 2), again=4),
+    "five rows a household": Pair(HOMES, ((0, 0, 0),) * 5 + ((4, 1, 1),) * 5, (5, 3, 2), again=4),
     "wide axis": Pair(WIDE, tuple((17 * i % 300, i % 5, i % 2, i % 2) for i in range(40)), (150, 3, 1, 1)),
     "frequent value": Pair(WIDER, ((1_234, 0, 0),) * 60 + tuple((97 * i, i % 2, 1) for i in range(20)), (1_234, 1, 1)),
     "declared impossible": Pair(RULED_OUT, ((0, 0, 0),) * 8 + ((5, 1, 2),) * 8, (5, 3, 2)),

@@ -16,7 +16,7 @@ Row = tuple[int, ...]
 """Codes of the quasi-identifiers, −1 where missing, and of the sensitive value."""
 
 
-def schema_of(sensitive: int = 2, rows_per_person: int = 1, **quasi: Any) -> Schema:
+def schema_of(sensitive: int = 2, rows_per_person: int = 1, rows_per_household: int = 1, **quasi: Any) -> Schema:
     """A schema whose quasi-identifiers are given as a size (numeric), or as the taxonomy of a categorical one.
 
     A pair (size or taxonomy, True) stands for an axis with missing values.
@@ -25,6 +25,8 @@ def schema_of(sensitive: int = 2, rows_per_person: int = 1, **quasi: Any) -> Sch
     values = [f"v{number}" for number in range(sensitive)]
     columns["secret"] = {"role": "sensitive", "kind": "categorical", "values": values}
     person = {"person": "id", "rows_per_person": rows_per_person} if rows_per_person > 1 else {}
+    if rows_per_household > 1:
+        person = {"person": "home", "protect": "household", "rows_per_household": rows_per_household}
     return Schema.parse({"columns": columns, **person})
 
 

@@ -27,6 +27,7 @@ kind = "categorical"
 values = ["negative", "positive"]
 """
 VISITS = '\n[columns.patient]\nrole = "identifier"\n'
+HOMES = f'\n[columns.home]\nrole = "household"\n{VISITS}'
 TOTAL = PEOPLE.replace("max = 3", 'max = 3\noff_schema = "clip"').replace('"B"]', '"B"]\noff_schema = "B"')
 TOTAL = TOTAL.replace('"positive"]', '"positive"]\noff_schema = "negative"')
 """The same with a place for every value off the schema."""
@@ -118,6 +119,15 @@ SCENES = (
         tuple(f"{PERSON},x" for _ in range(5)),
         (publishing("quad-tree", "--height", "0"),),
         EPSILON,
+    ),
+    Scene(
+        "five rows a household",
+        PEOPLE.replace('name = "people"', 'name = "people"\nprotect = "household"') + HOMES,
+        tuple(f"{row},{number // 5},{number}" for number, row in enumerate(crowd(100))),
+        tuple(f"{PERSON},x,p{number}" for number in range(5)),
+        (publishing("quad-tree", "--height", "0"),),
+        EPSILON,
+        runs=1_000,
     ),
     Scene(
         "two rows of a person are used",

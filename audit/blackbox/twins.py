@@ -130,7 +130,7 @@ def _every_row(_: int = 0) -> Iterator[None]:
     """All rows of a person are kept."""
     from sfumato.data import engine
 
-    with patch.object(engine, "keep_rows_of_people", lambda codes, kept, *_, **__: (codes, kept)):
+    with patch.object(engine, "keep_rows_of_people", lambda codes, *_, **__: pl.repeat(True, codes.height, eager=True)):
         yield
 
 
@@ -200,6 +200,7 @@ TWINS = (
     Twin("drawn again until the total is right", SMALL, lambda: patch.object(publication, "draw", _draw_again)),
     Twin("the setting follows the rows, not the pilot", _scene("pilot, choice and release"), _real_choice),
     Twin("every row of a person", _scene("five rows a person"), _every_row),
+    Twin("every row of a household", _scene("five rows a household"), _every_row),
     Twin("every row of nobody counts as a person", _scene("nobody's name"), _nobody_is_somebody),
     Twin("a value with a bracket is refused", _scene("a cell off the schema"), _refuse_brackets),
 )

@@ -48,6 +48,8 @@ from .privacy.requirements import DeltaDisclosure as DeltaDisclosure
 from .privacy.requirements import DistinctLDiversity as DistinctLDiversity
 from .privacy.requirements import EntropyLDiversity as EntropyLDiversity
 from .privacy.requirements import KAnonymity as KAnonymity
+from .privacy.requirements import KHouseholds as KHouseholds
+from .privacy.requirements import KMap as KMap
 from .privacy.requirements import LDiversity as LDiversity
 from .privacy.requirements import OfColumn as OfColumn
 from .privacy.requirements import RecursiveLDiversity as RecursiveLDiversity

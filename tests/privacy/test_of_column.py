@@ -17,6 +17,7 @@ from sfumato.privacy.requirements import (
     DeltaDisclosure,
     DistinctLDiversity,
     KAnonymity,
+    KMap,
     LDiversity,
     OfColumn,
     Population,
@@ -135,6 +136,7 @@ def test_a_column_that_is_not_sensitive_is_refused_by_name() -> None:
         of.holds(counts, Population(counts[0], SCHEMA.sensitive))
 
 
-def test_it_holds_a_plain_requirement() -> None:
-    with pytest.raises(ParameterError, match="plain requirement"):
-        OfColumn(requirement=OfColumn(requirement=LDiversity(l=2), column="illness"), column="income")
+@pytest.mark.parametrize("one", [OfColumn(requirement=LDiversity(l=2), column="illness"), KMap(k_map=5)])
+def test_it_holds_a_requirement_on_values(one: Requirement) -> None:
+    with pytest.raises(ParameterError, match="is about classes and not about a column"):
+        OfColumn(requirement=one, column="income")

@@ -19,6 +19,8 @@ from sfumato.privacy.requirements import (
     DistinctLDiversity,
     EntropyLDiversity,
     KAnonymity,
+    KHouseholds,
+    KMap,
     LDiversity,
     OfColumn,
     Population,
@@ -314,6 +316,8 @@ EXAMPLES: list[Requirement] = [
     BetaLikeness(beta=2),
     BetaLikeness(beta=2, enhanced=True),
     OfColumn(requirement=LDiversity(l=2), column="job", others_known=True),
+    KMap(k_map=30),
+    KHouseholds(k_households=4),
 ]
 
 

@@ -106,7 +106,12 @@ def _figures(found: Verification, charged: str | None) -> dict[str, Any]:
 
 def _requirements(found: Verification) -> list[dict[str, Any]]:
     return [
-        {"requirement": check.title, "sentence": check.sentence(), "violations": list(check.violations)}
+        {
+            "requirement": check.title,
+            "sentence": check.sentence(),
+            "recomputed": check.recomputed,
+            "violations": list(check.violations),
+        }
         for check in found.checks
     ]
 
@@ -138,7 +143,7 @@ def _show_checks(release: Release, found: Verification) -> None:
     say(f"Recomputed from {release.rows:,.0f} published rows in {len(release.histograms):,} {classes}:")
     explained(
         (
-            ("FAILS" if item["violations"] else "holds", item["requirement"]),
+            ("FAILS" if item["violations"] else "holds" if item["recomputed"] else "unseen", item["requirement"]),
             "; ".join((*item["violations"], item["sentence"])),
         )
         for item in _requirements(found)

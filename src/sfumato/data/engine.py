@@ -20,9 +20,11 @@ from sfumato.data.people import Repeated, keep_rows_of_people
 from sfumato.data.pieces import Parts, Piece, same_types, stack
 from sfumato.data.sorting import sorted_parts
 from sfumato.data.source import Source
+from sfumato.data.survey import HOME, WEIGHT, HomeCounts, Survey, encode_weights, refuse_many_people, refuse_weight
 from sfumato.data.text import as_names
 from sfumato.schema import Axis, Schema, Span
 from sfumato.schema.axis import MISSING_LABEL
+from sfumato.schema.weight import UNIT
 
 Progress = Callable[[int, int], None]
 """Is told how many rows were read, and how many there are as far as is known."""
@@ -42,6 +44,8 @@ class Counted:
     """How many rows were left out because nothing says whose they are."""
     placed: dict[str, int] = field(default_factory=dict)
     """How many values of each column were off the schema and replaced as it says, for the publisher's eyes."""
+    survey: Survey | None = None
+    """For how many people the rows of each key stand, and the households in it, where the schema has such columns."""
 
 
 class Engine(Protocol):
@@ -74,6 +78,8 @@ class Batch(NamedTuple):
     kept: pl.DataFrame
     first: NDArray[np.int64]
     """1 for the first row of a person, 0 for others."""
+    beside: pl.DataFrame
+    """The weight of each row (`WEIGHT`) and the name of its household (`HOME`), where there are such columns."""
 
 
 @dataclass(kw_only=True)
@@ -112,19 +118,36 @@ class PolarsEngine:
         return replace(self, only_first=True)
 
     def count_by_key(self, axes: Sequence[Axis]) -> Counted:
-        tally, counts = _Tally(), KeyCounts(Keys([axis.size for axis in axes]), ("rows", "first"))
+        schema, words = self.schema, Keys([axis.size for axis in axes])
+        names = ("rows", "first", *(("people", "first_people") if schema.weight else ()))
+        tally, counts, homes, weight = _Tally(), KeyCounts(words, names), HomeCounts(words), 0.0
         for batch in self._batches(tally):
-            one = np.ones(batch.codes.height, dtype=np.int64)
-            counts.add([batch.codes[axis.name].to_numpy() for axis in axes], rows=one, first=batch.first)
-        keys, (rows, first) = counts.sorted()
-        people = first if self.schema.rows_per_person > 1 and not self.only_first else None
+            added = {"rows": np.ones(batch.codes.height, dtype=np.int64), "first": batch.first}
+            columns = [batch.codes[axis.name].to_numpy() for axis in axes]
+            if schema.weight:
+                people = batch.beside[WEIGHT].to_numpy()
+                refuse_many_people(weight := weight + people.sum(dtype=np.float64), self.where)
+                added |= {"people": people, "first_people": people * batch.first}
+            if schema.household_column:
+                homes.add(words.pack(columns), batch.beside[HOME], batch.first)
+            counts.add(columns, **added)
+        keys, (rows, first, *weighed) = counts.sorted()
+        several = schema.rows_per_person > 1 and not self.only_first
+        survey = None
+        if schema.weight or schema.household_column:
+            survey = Survey(
+                people=weighed[0] / UNIT if weighed else None,
+                first_people=weighed[1] / UNIT if weighed and several else None,
+                homes=homes.homes(keys) if schema.household_column else None,
+            )
         return Counted(
             keys=keys,
             rows=rows,
-            first=people,
+            first=first if several else None,
             repeated=tally.repeated,
             unowned=tally.unowned,
             placed=dict(tally.placed),
+            survey=survey,
         )
 
     def join_to_class(
@@ -148,7 +171,7 @@ class PolarsEngine:
                 yield self._encoded(piece, tally.placed)
             return
         held: list[tuple[Piece, pl.Series]] = []
-        columns = [*self._columns, self.schema.person_column]
+        columns = list(dict.fromkeys([*self._columns, self.schema.person_column]))
         first = next(pieces := self._pieces(columns))
         if first.done == 1:
             held = [(first, self._names(first))]
@@ -182,12 +205,18 @@ class PolarsEngine:
 
     @property
     def _columns(self) -> list[str]:
-        return [*(axis.name for axis in self.schema.modelled), *self.schema.unread]
+        schema = self.schema
+        beside = [schema.weight.name] if schema.weight else []
+        beside += [schema.household_column] if schema.household_column else []
+        return [*(axis.name for axis in schema.modelled), *schema.unread, *beside]
 
     def _names(self, piece: Piece) -> pl.Series:
         """Whose each row is, where that is known."""
-        person = self.schema.person_column or ""
-        return as_names(piece.frame[person], self.schema.missing, f"{piece.where}, column {person!r}")
+        return self._spelled(piece, piece.frame, self.schema.person_column or "")
+
+    def _spelled(self, piece: Piece, frame: pl.DataFrame, column: str) -> pl.Series:
+        """The names in a column, null where one is missing."""
+        return as_names(frame[column], self.schema.missing, f"{piece.where}, column {column!r}")
 
     def _used_pieces(self) -> Iterator[tuple[Piece, NDArray[np.bool_] | None]]:
         """All pieces, and which of their rows are somebody's."""
@@ -203,7 +232,20 @@ class PolarsEngine:
             refuse_misfits(self._used_pieces(), self.schema, self.where, self.source.advice)
         spelled = {axis.name: spell_codes(codes[axis.name].to_numpy(), axis) for axis in self.schema.others}
         kept = pl.DataFrame([spelled[name] if name in spelled else frame[name] for name in self.schema.keep])
-        return Batch(codes, kept, np.ones(frame.height, dtype=np.int64))
+        return Batch(codes, kept, np.ones(frame.height, dtype=np.int64), self._beside(piece, frame, used))
+
+    def _beside(self, piece: Piece, frame: pl.DataFrame, used: NDArray[np.bool_] | None) -> pl.DataFrame:
+        """What the survey tells of rows; the first with a weight that does not fit is refused."""
+        schema, found = self.schema, []
+        if schema.weight and schema.weight.weighing:
+            raw = frame[schema.weight.name]
+            weights = encode_weights(raw, schema.weight.weighing, schema.missing)
+            for line in np.flatnonzero(weights == 0)[:1].tolist():
+                refuse_weight(raw, line, raw.name, _row(piece, used, line))
+            found.append(pl.Series(WEIGHT, weights))
+        if schema.household_column:
+            found.append(self._spelled(piece, frame, schema.household_column).alias(HOME))
+        return pl.DataFrame(found)
 
     def _encode(self, piece: Piece, columns: Sequence[pl.Series], placed: Counter[str]) -> pl.DataFrame:
         """The codes of some values of each axis."""
@@ -219,15 +261,20 @@ class PolarsEngine:
         """The rows that are used of people with several."""
         codes = pl.concat([batch.codes for batch, _ in several])
         kept = stack([batch.kept for batch, _ in several], self.where)
+        beside = pl.concat([batch.beside for batch, _ in several])
         people = pl.concat([names for _, names in several])
         tally.repeated += int((people.value_counts()["count"] > 1).sum())
-        most = 1 if self.only_first else self.schema.rows_per_person
+        most, others = 1 if self.only_first else self.schema.rows_per_person, pl.DataFrame([*kept, *beside])
         first, used = (
-            keep_rows_of_people(codes, kept, people, limit, secrets=self.schema.secret_names) for limit in (1, most)
+            keep_rows_of_people(codes, others, people, limit, secrets=self.schema.secret_names) for limit in (1, most)
         )
-        return Batch(
-            codes.filter(used), kept.filter(used) if kept.width else kept, first.filter(used).cast(pl.Int64).to_numpy()
-        )
+        kept, beside = (each.filter(used) if each.width else each for each in (kept, beside))
+        return Batch(codes.filter(used), kept, first.filter(used).cast(pl.Int64).to_numpy(), beside)
+
+
+def _row(piece: Piece, used: NDArray[np.bool_] | None, line: int) -> str:
+    """A row of those that are used of a piece, as error messages name it."""
+    return piece.row(line if used is None else int(np.flatnonzero(used)[line]))
 
 
 def spell_codes(codes: NDArray[np.integer], axis: Axis) -> pl.Series:

@@ -227,7 +227,8 @@ def _name(where: str) -> str:
 def to_toml(schema: Schema, why: dict[str, str] | None = None) -> str:
     """The schema as a commented file to edit, with what is known about each column above it."""
     lines = [
-        "# A proposal. Roles: identifier (dropped), quasi, sensitive, keep (published as it is), ignore.",
+        "# A proposal. Roles: identifier (dropped), quasi, sensitive, weight (of a survey), household, keep (published",
+        "# as it is), ignore.",
         "# from_data lists what was read off the rows: replace it by what is public knowledge, then delete the line.",
         "# off_schema says what becomes of a value that does not fit: clip takes the nearest; a categorical column can",
         '# name one of its values, such as "Other". A column without it refuses the file, which tells about somebody.',
@@ -238,8 +239,10 @@ def to_toml(schema: Schema, why: dict[str, str] | None = None) -> str:
     ]
     if schema.person:
         lines += ["# person names the identifier that says whose a row is.", f"person = {_toml_value(schema.person)}"]
+    if schema.protect != "person":
+        lines.append(f"protect = {_toml_value(schema.protect)}")
     if schema.rows_per_person > 1:
-        lines.append(f"rows_per_person = {schema.rows_per_person}")
+        lines.append(f"rows_per_{schema.protect} = {schema.rows_per_person}")
     if schema.impossible:
         lines.append(f"impossible = {_toml_value(list(schema.impossible))}")
     for column in schema.columns:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from sfumato.data.engine import Counted, Engine, PolarsEngine, Progress
 from sfumato.data.kept import KeptRows
 from sfumato.data.source import Source, is_on_spark
+from sfumato.data.survey import Survey
 from sfumato.errors import ParameterError
 from sfumato.notebook import html_table
 from sfumato.schema import Axis, Schema
@@ -45,6 +46,8 @@ class Table:
     rows: Engine | None = None
     cell_people: NDArray[np.int64] | None = None
     """Of the rows of each cell, those that are the first of their person, where a person can have several."""
+    survey: Survey | None = None
+    """How many people of the population the rows of each cell stand for, and their households, where that is told."""
     repeated: int = 0
     """How many people had several rows to begin with, for the publisher's eyes."""
     synthetic: bool = False
@@ -115,7 +118,8 @@ class Table:
     def fingerprint(self) -> str:
         """A digest of schema and cells, by which a stored trial knows its table."""
         digest = hashlib.sha256(json.dumps(self.schema.spec(), sort_keys=True).encode())
-        for array in (self.points, self.cell_point, self.cell_value, self.cell_weight):
+        more = self.survey.arrays if self.survey else []
+        for array in (self.points, self.cell_point, self.cell_value, self.cell_weight, *more):
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()[:16]
 
@@ -165,7 +169,8 @@ class Table:
         """The same with one row of each person."""
         if self.cell_people is None:
             return self
-        first = self.reweight(self.cell_people)
+        one_each = replace(self, survey=self.survey and self.survey.of_first)
+        first = one_each.reweight(self.cell_people, before=self.cell_people)
         return replace(first, cell_people=None, rows=self.rows.one_each if self.rows else None)
 
     def focused(self, column: str) -> Self:
@@ -191,6 +196,7 @@ class Table:
                 cell_value=(cells % values).astype(np.int32),
                 cell_weight=added(self.cell_weight),
                 cell_people=None if first is None else added(first),
+                survey=self.survey and self.survey.moved(cell.reshape(-1), len(cells)),
                 rows=None,
                 wider=None,
             )
@@ -209,8 +215,8 @@ class Table:
             return self.rows.count_by_key(self.schema.modelled)
         return self.wider
 
-    def reweight(self, weights: NDArray[np.int64]) -> Self:
-        """The same cells with other numbers of rows, those without any left out."""
+    def reweight(self, weights: NDArray[np.int64], before: NDArray[np.int64] | None = None) -> Self:
+        """The same cells with other numbers of rows, those without any left out; `before` is what the survey counts."""
         some = weights > 0
         occupied, cell_point = np.unique(self.cell_point[some], return_inverse=True)
         return replace(
@@ -220,6 +226,7 @@ class Table:
             cell_value=self.cell_value[some],
             cell_weight=weights[some],
             cell_people=None if self.cell_people is None else np.minimum(self.cell_people, weights)[some],
+            survey=self.survey and self.survey.reweighted(self.cell_weight if before is None else before, weights),
             rows=None,
             wider=None,
         )
@@ -241,6 +248,7 @@ class Table:
         starts[1:] = (points[1:] != points[:-1]).any(axis=1)
         point_of = np.cumsum(starts) - 1
         order = np.lexsort((values, point_of))
+        survey = counted.survey and counted.survey.moved(np.argsort(order), len(order))
         return cls(
             schema=schema,
             points=np.ascontiguousarray(points[starts]),
@@ -249,6 +257,7 @@ class Table:
             cell_weight=counted.rows[order],
             rows=rows,
             cell_people=None if counted.first is None else counted.first[order],
+            survey=survey,
             repeated=counted.repeated,
             unowned=counted.unowned,
             placed=counted.placed,

@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.data import Table
+from sfumato.data.survey import MOST_PEOPLE
 from sfumato.errors import ParameterError, UnsatisfiableError
 from sfumato.mechanisms.budget import Budget
 from sfumato.mechanisms.noise import Source, SystemSource
 from sfumato.parameters import check_parameters, declarations, label_of, parameter
-from sfumato.privacy.claims import ApproximateDP, Claim, Conditional, Differential, PureDP
+from sfumato.privacy.claims import ApproximateDP, Claim, Conditional, Differential, PureDP, Syntactic
 from sfumato.privacy.claims.differential import ONE_ROW, WELL_FORMED, WHO
 from sfumato.privacy.loss import MAX_AMOUNT, Approximate, Concentrated, Loss, Pure, exact, spell_up
 from sfumato.privacy.requirements import Requirement
@@ -42,6 +43,14 @@ UTF_8 = (
     "database can be read as a whole, as programs that write these see to; one in which a cell stops that is refused, "
     "which tells about somebody"
 )
+UNWEIGHTED = "weights are not used: what is counted are rows, not people of the population"
+WEIGHED = "the weights of rows add up to the people of the population who are like them"
+WEIGHTS_FIT = "every weight in the file is one; a file in which one is not is refused, which tells about somebody"
+WEIGHTS_ADD = (
+    f"all weights together are at most {MOST_PEOPLE:,} people; a file with more is refused, which tells about somebody"
+)
+UNPUBLISHED = (UNWEIGHTED, WEIGHTS_FIT, WEIGHTS_ADD)
+"""What claims say of a column that is not in the schema that is published."""
 
 
 def epsilon_grid(rows: int) -> tuple[float, ...]:
@@ -120,8 +129,8 @@ class Method(ABC):
             )
         if table.schema.rows_per_person > 1 and not self.shares:
             raise ParameterError(
-                f"rows_per_person is {table.schema.rows_per_person}, but {self.name} protects one sensitive value of "
-                "each person; set it to 1"
+                f"rows_per_{table.schema.protect} is {table.schema.rows_per_person}, but {self.name} protects one "
+                f"sensitive value of each {table.schema.protect}; set it to 1"
             )
 
     @abstractmethod
@@ -173,7 +182,9 @@ class Method(ABC):
             "claim": self.claim,
             "provenance": self.provenance(),
         }
-        return Release(schema=table.schema.public(), boxes=boxes, histograms=histograms, **{**usual, **more})
+        told = {**usual, **more}
+        weights = "weights" in told.get("units", {}) and told.get("layout", "rows") == "rows"
+        return Release(schema=table.schema.public(weights=weights), boxes=boxes, histograms=histograms, **told)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -326,7 +337,8 @@ class DPMethod(PrivateMethod):
 
 def qualify(claim: Claim, schema: Schema) -> Claim:
     """The claim about a release of a table with this schema, with what it takes for granted because of that."""
-    claim = _counting_people(claim, schema).assuming(*schema.caveats(noise=claim.noise is not None))
+    caveats = schema.caveats(noise=claim.noise is not None)
+    claim = _counting_people(claim, schema).assuming(*caveats, *_resting_on_survey(claim, schema))
     if claim.noise and schema.refusing:
         names = ", ".join(schema.refusing)
         claim = claim.assuming(f"every value of {names} in the file fits the schema{WELL_FORMED}")
@@ -339,7 +351,7 @@ def _counting_people(claim: Claim, schema: Schema) -> Claim:
     """The claim, saying who is a person where the schema does."""
     if schema.person_column is None:
         return claim.assuming(ONE_ROW) if claim.verifiable else claim
-    who = f"{WHO}{schema.person_column}"
+    claim, who = claim.protecting(schema.protect), f"{WHO[schema.protect]}{schema.person_column}"
     if not claim.noise:
         return claim.assuming(f"{who}; one row of each is published")
     most = "one row of each is" if schema.rows_per_person == 1 else f"{schema.rows_per_person} rows of each are"
@@ -347,6 +359,23 @@ def _counting_people(claim: Claim, schema: Schema) -> Claim:
     if said == claim.assumptions:
         return claim.assuming(f"{who}; at most {most} used")
     return claim.under(said)
+
+
+def _resting_on_survey(claim: Claim, schema: Schema) -> list[str]:
+    """What a claim takes for granted of weights and households; only mean weights of classes can be published."""
+    if claim.noise:
+        refused = schema.weight and schema.weight.weighing and schema.weight.weighing.instead is None
+        return [*([UNWEIGHTED, WEIGHTS_ADD] if schema.weight else []), *([WEIGHTS_FIT] if refused else [])]
+    found, told = [], schema.tells_weights and not claim.shows_presence
+    if schema.weight and told:
+        found.append(f"nobody knows the {schema.weight.name} of a person; its mean over each class is published")
+    for requirement in claim.requirements if isinstance(claim, Syntactic) else ():
+        if requirement.unit == "weights":
+            found.append(WEIGHED)
+        if requirement.unit == "households" or (requirement.unit == "weights" and not told):
+            what = requirement.title(buckets=claim.shows_presence)
+            found.append(f"{what} rests on {requirement.unit} that are not published: nobody can recompute it")
+    return found
 
 
 def refuse_kept_columns(table: Table, why: str) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from sfumato.errors import SfumatoError, quote
 from sfumato.methods import METHODS, make_method
-from sfumato.methods.base import Method, qualify
+from sfumato.methods.base import UNPUBLISHED, Method, qualify
 from sfumato.methods.flows.settings import parse_promise, parse_settings
 from sfumato.methods.flows.synthesis import Synthesizer
 from sfumato.privacy.account import Entry, format_loss
@@ -48,7 +48,7 @@ def unsaid_caveats(release: Release | FlowRelease) -> list[str]:
 def contradicts_wording(release: Release | FlowRelease) -> list[str]:
     """What a claim says that this program says in no such claim: a reader could take it for part of the promise."""
     claim = release.claim
-    known = {*claim.needed, *_implied(release), BEFOREHAND, *(() if claim.noise else (LOOKED,))}
+    known = {*claim.needed, *_implied(release), BEFOREHAND, *(UNPUBLISHED if claim.noise else (LOOKED,))}
     said = dict.fromkeys(claim.assumptions)
     found = [f"no such claim says {quote(sentence)}" for sentence in said if sentence not in known]
     if len(said) < len(claim.assumptions):

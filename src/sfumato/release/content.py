@@ -6,7 +6,7 @@ kind of publication is this one shape, so attacks and workloads are written once
 
 import math
 import unicodedata
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, Self
 
@@ -19,7 +19,7 @@ from sfumato.estimation.channel_estimator import ChannelEstimator
 from sfumato.estimation.consistency import before_clipping
 from sfumato.estimation.shape import Shape, Side, Spread, even_spread, fit_shape, told_shape
 from sfumato.mechanisms.channels import Channel
-from sfumato.privacy.claims import Check, Claim, NoGuarantee
+from sfumato.privacy.claims import Check, Claim, NoGuarantee, Units
 from sfumato.privacy.distances import shares
 from sfumato.privacy.requirements import Population
 from sfumato.release.boxes import Boxes
@@ -30,6 +30,10 @@ from sfumato.release.measured import Measured
 from sfumato.schema import Axis, Schema
 
 Layout = Literal["rows", "buckets", "counts"]
+DIGITS = 4
+"""In so many digits mean weights are published."""
+ROUNDED_BY = 0.5 * 10.0 ** (1 - DIGITS)
+"""What that takes from a sum of weights at most, as a share of it."""
 INVISIBLE = ("Cc", "Cf", "Zs", "Zl", "Zp")
 """Kinds of characters that a reader does not see."""
 TIGHT = ("mondrian", "mdav")
@@ -55,7 +59,8 @@ class Content:
     randomized, histograms count them as published, and estimates undo the `channel`. `spreads` says, for each axis, how
     rows lie along it, and so how those of a box are spread inside it; where it is not given, they are spread evenly.
     Beside rows that were drawn from a model stand the noisy tables it was fitted to, and beside the counts of the whole
-    domain those that were published in place of rows: `measured`.
+    domain those that were published in place of rows: `measured`. `units` has the size of each group in other units
+    than rows, of which weights alone may be published: as the mean of each box, where the schema tells it.
     """
 
     schema: Schema
@@ -73,6 +78,7 @@ class Content:
     channel: Channel | None = None
     spreads: tuple[Spread, ...] | None = None
     measured: Measured | None = None
+    units: Units = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not len(self.boxes) == len(self.weights) == len(self.group_of):
@@ -258,15 +264,17 @@ class Content:
 
         Sensitive values that look the same count as one: `flu` and `Flu` make no class diverse.
         """
-        same = same_looks(self.schema.sensitive)
+        same, units = same_looks(self.schema.sensitive), dict(self.units)
+        if "weights" in units and self.schema.weight:
+            units["weights"] = units["weights"] * (1 + ROUNDED_BY)
         if not same:
-            return self.claim.checks(self.histograms, self.population)
+            return self.claim.checks(self.histograms, self.population, units)
         histograms, overall = self.histograms.copy(), self.overall.copy()
         for other, first in same.items():
             histograms[:, first] += histograms[:, other]
             overall[first] += overall[other]
         histograms[:, list(same)], overall[list(same)] = 0, 0
-        return self.claim.checks(histograms, Population(overall, self.schema.sensitive))
+        return self.claim.checks(histograms, Population(overall, self.schema.sensitive), units)
 
     def verified(self) -> Self:
         """The release itself, after recomputing its claim from what is published."""
@@ -367,3 +375,8 @@ def accumulate(counts: NDArray[np.float64]) -> NDArray[np.float64]:
 def sampling_deviation(counts: NDArray[np.integer] | NDArray[np.float64]) -> NDArray[np.float64]:
     """How much a count of generated rows varies by chance, per group: √(rows / values)."""
     return np.asarray(np.sqrt(counts.sum(axis=1) / counts.shape[1]))
+
+
+def spelled_weights(means: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Mean weights of classes as they are published."""
+    return np.array([float(f"{mean:.{DIGITS}g}") for mean in means.tolist()])

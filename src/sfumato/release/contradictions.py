@@ -21,6 +21,10 @@ def find_contradictions(release: Content) -> list[str]:
         return []
     implied = release.schema.caveats(noise=claim.noise is not None)
     found = [*missing_caveats(claim, implied), *_replaced(release)]
+    if claim.unit != release.schema.protect:
+        found.append(
+            f"the claim protects every {claim.unit}, but its rows were chosen for each {release.schema.protect}"
+        )
     return [*found, *(_against_noise(release) if claim.noise else _without_noise(release))]
 
 
@@ -29,7 +33,7 @@ def missing_caveats(claim: Claim, implied: tuple[str, ...]) -> list[str]:
 
     A claim that says who is a person need not say that every person has at most one row.
     """
-    says_who = any(WHO in line for line in claim.assumptions)
+    says_who = any(WHO[claim.unit] in line for line in claim.assumptions)
     missing = [caveat for caveat in implied if caveat not in claim.assumptions]
     return [f"the claim leaves out that {caveat}" for caveat in missing if not (says_who and ONE_ROW in caveat)]
 

@@ -42,7 +42,7 @@ def stored_form(release: Content) -> tuple[dict[str, pl.DataFrame | Parts], Enve
         "columns": columns,
         **({} if release.channel is None else {"channel": release.channel.spec()}),
         **({"exact_people": True} if release.exact_people else {}),
-        "schema": release.schema.public().spec(),
+        "schema": release.schema.public(weights=True).spec(),
     }
     return tables, Envelope(kind="table", claim=release.claim, provenance=release.provenance, details=details)
 
@@ -124,7 +124,8 @@ class StoredTable:
 
     def rows(self) -> dict[str, Any]:
         """The fields of a release from its rows."""
-        lines, columns = self._read("data", self.schema.axes, self.schema.keep)
+        weight = (self.schema.weight.name,) if self.schema.weight else ()
+        lines, columns = self._read("data", self.schema.axes, (*self.schema.keep, *weight))
         quasi, values = columns[: len(self.schema.quasi)], columns[len(self.schema.quasi) :]
         boxes, box_of = distinct_boxes(quasi)
         value = self._positions("data", lines, values)
@@ -136,8 +137,13 @@ class StoredTable:
         fields = self._classes(boxes, self._histograms(box_of, value, len(boxes), lines.times))
         claim = self.envelope.claim
         presence = claim.cost is not None and claim.shows_presence
+        units = {}
+        for name in weight:
+            means = read_numbers(lines.frame[name], self.files["data"], whole=False, number=lines.number)
+            units["weights"] = np.bincount(box_of, means * lines.times, len(boxes))
         return fields | {
             "kept": kept,
+            "units": units,
             "deviation": sampling_deviation(fields["histograms"]) if claim.cost and self.channel is None else None,
             "exact_people": self.envelope.details.get("exact_people") is True or presence,
             "channel": self.channel,

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from sfumato.data.pieces import Parts
 from sfumato.errors import ReleaseError
-from sfumato.release.content import Content, Layout
+from sfumato.release.content import Content, Layout, spelled_weights
 from sfumato.release.histograms import Cells, cells_of
 from sfumato.release.labels import spell_boxes, spell_values, unused_names
 from sfumato.release.margins import MARGINS, margins_table
@@ -45,6 +45,8 @@ def published_rows(release: Content) -> Parts:
     if len(np.unique(release.group_of)) < len(release.group_of):
         raise ReleaseError("boxes that share a histogram cannot be written as rows; publish them as buckets")
     labels, number = spell_boxes(release.boxes, release.schema.quasi)
+    if release.schema.weight:
+        labels = labels.with_columns(_mean_weights(release, number, len(labels)))
     sensitive, keep = release.schema.sensitive, release.schema.keep
     values = spell_values(sensitive)
     if keep:
@@ -58,6 +60,15 @@ def published_rows(release: Content) -> Parts:
     counts = np.bincount(place.reshape(-1), rows, len(keys)).astype(np.int64)
     label, value = np.divmod(keys[counts > 0], sensitive.positions)
     return Parts.repeating(counts[counts > 0], lambda some: pl.DataFrame([*labels[label[some]], *values[value[some]]]))
+
+
+def _mean_weights(release: Content, number: NDArray[np.int64], labels: int) -> pl.Series:
+    """The mean weight of the rows under each label, which is all that is published of weights."""
+    if "weights" not in release.units or release.schema.weight is None:
+        raise ReleaseError("the schema tells mean weights, but the release has none")
+    people = np.bincount(number, release.units["weights"][release.group_of], labels)
+    rows = np.bincount(number, release.weights, labels)
+    return pl.Series(release.schema.weight.name, spelled_weights(people / rows))
 
 
 def _rounded_counts(release: Content) -> Cells:

@@ -28,6 +28,7 @@ DEVIATION = (
     "whether the noise beside the counts is what was drawn: it depends on where the method stopped, so that no more is "
     "seen than that it is not below the least that ε allows"
 )
+HIDDEN = "whether classes satisfy {}: what it counts is not published"
 LOOKED = "whether anybody looked at the rows before the setting was chosen"
 PILOT = "whether the pilot on which the setting was chosen existed, and was all that was looked at"
 
@@ -53,14 +54,15 @@ class Verification:
             return "broken"
         if not self.release.claim.promises:
             return "nothing promised"
-        return "holds" if self.checks else "undecided"
+        return "holds" if self.checks and all(check.recomputed for check in self.checks) else "undecided"
 
     @property
     def unseen(self) -> tuple[str, ...]:
         """What no verification can see."""
         claim = self.release.claim
         if not claim.noise:
-            return (MADE, PEOPLE, OTHERS, CODED, *self.not_compared)
+            resting = (HIDDEN.format(check.title) for check in self.checks if not check.recomputed)
+            return (*resting, MADE, PEOPLE, OTHERS, CODED, *self.not_compared)
         chosen = (PILOT,) if choice_of(claim) else () if isinstance(claim, Conditional) else (LOOKED,)
         counted = (DEVIATION,) if isinstance(self.release, Release) and self.release.layout == "counts" else ()
         return (MADE, PEOPLE, NOISE, *counted, *chosen, OTHERS, CODED, *self.not_compared)

@@ -17,8 +17,10 @@ from sfumato.schema.dates import DateAxis
 from sfumato.schema.hierarchy import read_hierarchy
 from sfumato.schema.numeric import COMMA, POINT, NumericAxis, spell_number
 from sfumato.schema.taxonomy import Node, as_label, flat_tree, leaves, parse_nested
+from sfumato.schema.weight import KEYS as WEIGHT_KEYS
+from sfumato.schema.weight import Weighing
 
-Role = Literal["identifier", "quasi", "sensitive", "other", "keep", "ignore"]
+Role = Literal["identifier", "quasi", "sensitive", "other", "weight", "household", "keep", "ignore"]
 MEASURED_ROLES = ("quasi", "sensitive")
 MODELLED_ROLES = (*MEASURED_ROLES, "other")
 """Roles of columns whose values matter, so that they must be declared."""
@@ -51,6 +53,8 @@ class Column:
     role: Role
     axis: Axis | None = None
     from_data: tuple[str, ...] = ()
+    weighing: Weighing | None = None
+    """What a column with role weight declares."""
 
     @property
     def published(self) -> Self:
@@ -70,6 +74,8 @@ class Column:
                 spec["off_schema"] = self.axis.off_schema
             if self.axis.harmless:
                 spec["not_sensitive"] = list(self.axis.harmless)
+        if self.weighing:
+            spec |= self.weighing.spec()
         if self.from_data:
             spec["from_data"] = list(self.from_data)
         return spec
@@ -108,6 +114,8 @@ class _Declaration:
         from_data = strings(self.spec.get("from_data", []), f"{self.where}: from_data")
         nullable = self.truth("nullable")
         axis: Axis | None = None
+        if role == "weight" and (kind is not None or nullable):
+            raise SchemaError(f"{self.where}: a weight has neither kind nor nullable; off_schema may give a number")
         if kind == "numeric":
             off_schema, decimal = self.off_schema([]), self.decimal()
             axis = replace(self.numeric_axis(), nullable=nullable, off_schema=off_schema, decimal=decimal)
@@ -122,12 +130,13 @@ class _Declaration:
             axis = replace(declared(self.name, self.spec), nullable=nullable)
             axis = replace(axis, off_schema=self.off_schema([]))
         elif kind is None and role not in MODELLED_ROLES:
-            self.refuse_keys_beside(set())
+            self.refuse_keys_beside(WEIGHT_KEYS if role == "weight" else set())
         else:
             raise SchemaError(f"{self.where}: kind is {quote(kind)}; expected {', '.join(KINDS[:-1])} or {KINDS[-1]}")
         if "not_sensitive" in self.spec:
             axis = self.with_harmless(axis if role == "sensitive" else None)
-        return Column(name=self.name, role=cast(Role, role), axis=axis, from_data=from_data)
+        weighing = Weighing.parse(self.spec, self.where) if role == "weight" else None
+        return Column(name=self.name, role=cast(Role, role), axis=axis, from_data=from_data, weighing=weighing)
 
     def truth(self, key: str) -> bool:
         value = self.spec.get(key, False)

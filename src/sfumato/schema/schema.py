@@ -7,7 +7,7 @@ import tomllib
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from sfumato.errors import SchemaError, quote
 from sfumato.files import read_text
 from sfumato.notebook import html_table
 from sfumato.schema.axis import Axis
-from sfumato.schema.column import MODELLED_ROLES, Column, parse_column, strings
+from sfumato.schema.column import MODELLED_ROLES, Column, Role, parse_column, strings
 from sfumato.schema.conditions import read_conditions
 from sfumato.schema.impossible import Combination, find_possible, parse_combinations
 from sfumato.schema.joint import JointAxis
@@ -26,7 +26,8 @@ MAX_COMBINED_VALUES = 20_000
 """Combinations of the values of several sensitive columns."""
 MAX_ROWS_PER_PERSON = 1_000_000_000
 DEFAULT_MISSING = ("",)
-KEYS = ("name", "missing", "person", "rows_per_person", "impossible", "columns")
+KEYS = ("name", "missing", "person", "rows_per_person", "protect", "rows_per_household", "impossible", "columns")
+Protected = Literal["person", "household"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -44,6 +45,9 @@ class Schema:
     person: str | None = None
     """The identifier that tells whose a row is; it must be named where there are several."""
     rows_per_person: int = 1
+    """How many rows are used of a person at most, or of a household where these are protected."""
+    protect: Protected = "person"
+    """Whose rows a promise is about; where it is a household, that takes the place of a person everywhere."""
     impossible: tuple[str, ...] = ()
     """Conditions that no row satisfies."""
 
@@ -52,24 +56,7 @@ class Schema:
             raise SchemaError('the schema has no column with role = "quasi"; there is nothing to generalize')
         if not self.secrets:
             raise SchemaError('the schema has no column with role = "sensitive"; there is nothing to protect')
-        identifiers = [column.name for column in self.columns if column.role == "identifier"]
-        if self.person is not None and identifiers and self.person not in identifiers:
-            raise SchemaError(f'person is {quote(self.person)}; expected a column with role = "identifier"')
-        if self.person is None and len(identifiers) > 1:
-            shown = " and ".join(map(repr, identifiers[:3]))
-            raise SchemaError(
-                f"{shown} are identifiers; name the one that says whose a row is, such as person = {identifiers[0]!r}"
-            )
-        most = self.rows_per_person
-        if isinstance(most, bool) or not isinstance(most, int) or most < 1:
-            raise SchemaError(f"rows_per_person is {quote(most)}; expected a whole number of at least 1")
-        if most > MAX_ROWS_PER_PERSON:
-            raise SchemaError(f"rows_per_person is {quote(most)}; expected at most {MAX_ROWS_PER_PERSON:,}")
-        if self.rows_per_person > 1 and self.person_column is None:
-            raise SchemaError(
-                f"rows_per_person is {self.rows_per_person}, but nothing says whose a row is; give one column role = "
-                '"identifier"'
-            )
+        self._check_people()
         for axis in self.secrets:
             if axis.positions < 2:
                 raise SchemaError(f"the sensitive column {axis.name!r} has one value; there is nothing to protect")
@@ -85,6 +72,37 @@ class Schema:
             )
         if self.impossible:
             find_possible(self.axes, self.combinations)
+
+    def _check_people(self) -> None:
+        """Refuse a schema that leaves open whose a row is, or for how many people it stands."""
+        for role in ("weight", "household"):
+            if len(several := self._named(role)) > 1:
+                raise SchemaError(f'at most one column can have role = "{role}"; {" and ".join(several[:3])} do')
+        if self.protect not in get_args(Protected):
+            raise SchemaError(f"protect is {quote(self.protect)}; expected {' or '.join(get_args(Protected))}")
+        identifiers, of_person = self._named("identifier"), self.protect == "person"
+        if not of_person and identifiers and self.person is not None:
+            raise SchemaError("person is given, but households are protected, whoever lives in them; leave one out")
+        if self.person is not None and identifiers and self.person not in identifiers:
+            raise SchemaError(f'person is {quote(self.person)}; expected a column with role = "identifier"')
+        if of_person and self.person is None and len(identifiers) > 1:
+            shown = " and ".join(map(repr, identifiers[:3]))
+            raise SchemaError(
+                f"{shown} are identifiers; name the one that says whose a row is, such as person = {identifiers[0]!r}"
+            )
+        most, key = self.rows_per_person, f"rows_per_{self.protect}"
+        if isinstance(most, bool) or not isinstance(most, int) or most < 1:
+            raise SchemaError(f"{key} is {quote(most)}; expected a whole number of at least 1")
+        if most > MAX_ROWS_PER_PERSON:
+            raise SchemaError(f"{key} is {quote(most)}; expected at most {MAX_ROWS_PER_PERSON:,}")
+        if not of_person and self.person_column is None:
+            raise SchemaError('households are to be protected; give one column role = "household"')
+        if most > 1 and self.person_column is None:
+            raise SchemaError(f'{key} is {most}, but nothing says whose a row is; give one column role = "identifier"')
+
+    def _named(self, role: Role) -> list[str]:
+        """The columns with a role."""
+        return [column.name for column in self.columns if column.role == role]
 
     @property
     def account(self) -> str | None:
@@ -133,9 +151,24 @@ class Schema:
 
     @property
     def person_column(self) -> str | None:
-        """The column that tells whose a row is: the one named, or the only identifier."""
-        identifiers = [column.name for column in self.columns if column.role == "identifier"]
-        return self.person or (identifiers[0] if len(identifiers) == 1 else None)
+        """The column that tells whose a row is: the one named, or the only identifier, or that of households."""
+        found = self._named("household" if self.protect == "household" else "identifier")
+        return self.person or (found[0] if len(found) == 1 else None)
+
+    @property
+    def household_column(self) -> str | None:
+        """The column that tells in which household the person of a row lives."""
+        return next(iter(self._named("household")), None)
+
+    @property
+    def weight(self) -> Column | None:
+        """The column that tells how many people of the population a row stands for."""
+        return next((column for column in self.columns if column.role == "weight"), None)
+
+    @property
+    def tells_weights(self) -> bool:
+        """Whether a release of classes carries the mean weight of each."""
+        return self.weight is not None and self.weight.weighing is not None and self.weight.weighing.publish == "mean"
 
     @property
     def axes(self) -> tuple[Axis, ...]:
@@ -219,15 +252,17 @@ class Schema:
             "name": self.name,
             "missing": list(self.missing),
             **({"person": self.person} if self.person else {}),
-            **({"rows_per_person": self.rows_per_person} if self.rows_per_person > 1 else {}),
+            **({"protect": self.protect} if self.protect != "person" else {}),
+            **({f"rows_per_{self.protect}": self.rows_per_person} if self.rows_per_person > 1 else {}),
             **({"impossible": list(self.impossible)} if self.impossible else {}),
             "columns": {column.name: column.spec() for column in self.columns},
         }
 
-    def public(self) -> Self:
+    def public(self, *, weights: bool = False) -> Self:
         """The schema of what is published: only the columns that appear in a release, where a missing value has a
-        spelling of its own."""
-        published = tuple(column.published for column in self.columns if column.role not in ("identifier", "ignore"))
+        spelling of its own. Mean weights appear in releases that have them, if these may be told."""
+        dropped = {"identifier", "household", "ignore", *(() if weights and self.tells_weights else ("weight",))}
+        published = tuple(column.published for column in self.columns if column.role not in dropped)
         return replace(self, columns=published, person=self.person_column, missing=DEFAULT_MISSING)
 
     @classmethod
@@ -266,13 +301,17 @@ class Schema:
             if column in ("", "*") or (column.startswith("^") and column.endswith("$")):
                 raise SchemaError(f"{quote(column)} cannot be the name of a column; rename it")
         parsed = tuple(parse_column(column, column_spec, folder or Path()) for column, column_spec in columns.items())
-        rows_per_person = spec.get("rows_per_person", 1)
+        protect = spec.get("protect", "person")
+        for unit in get_args(Protected):
+            if f"rows_per_{unit}" in spec and unit != protect:
+                raise SchemaError(f"rows_per_{unit} means nothing unless protect is {unit}")
         impossible = strings(spec.get("impossible", []), "impossible")
         return cls(
             columns=parsed,
             name=name,
             missing=missing,
             person=person,
-            rows_per_person=rows_per_person,
+            rows_per_person=spec.get(f"rows_per_{protect}", 1),
+            protect=protect,
             impossible=impossible,
         )

@@ -29,6 +29,7 @@ def regroup(
         cell_value=values,
         cell_weight=np.bincount(where, weights, len(cells)).astype(np.int64),
         cell_people=None if first is None else np.bincount(where, first, len(cells)).astype(np.int64),
+        survey=like.survey and like.survey.moved(where, len(cells)) if people else None,
         rows=None,
         wider=None,
     )

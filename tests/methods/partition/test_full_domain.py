@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 import reference
 from sfumato.data import Table, read
-from sfumato.errors import UnsatisfiableError
+from sfumato.errors import ParameterError, UnsatisfiableError
 from sfumato.measures.workloads.information_loss import InformationLoss
 from sfumato.methods.partition.full_domain import FullDomain
 from sfumato.methods.partition.lattice import Lattice
 from sfumato.methods.partition.levels import levels_of, nodes_above
-from sfumato.privacy.requirements import Population, Requirement
+from sfumato.privacy.requirements import KMap, Population, Requirement
 from sfumato.schema import Axis, Schema
 from sfumato.schema.taxonomy import Node, cut_below, leaf_above
 from strategies import TableCase, tables
@@ -280,3 +280,10 @@ def test_another_program_loses_more_on_adult(adult_training: Table) -> None:
     assert theirs.cost / table.n == pytest.approx(0.6333, abs=1e-4)
     release = FullDomain(k=10).publish(table)
     assert InformationLoss().run(table, release)["ncp"] < theirs.cost / table.n - 0.06
+
+
+def test_what_it_does_not_count_is_refused() -> None:
+    with pytest.raises(
+        ParameterError, match=r"k-map \(k_map=5\) counts weights, and full-domain counts rows; use mondrian"
+    ):
+        FullDomain(k=5, requirements=(KMap(k_map=5),))

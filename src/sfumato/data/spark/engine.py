@@ -26,7 +26,7 @@ from sfumato.data.spark.cells import CODE, RAW, cells_of, encode_lines
 from sfumato.data.spark.people import Used, used_rows
 from sfumato.data.spark.rows import SparkRows, shown
 from sfumato.data.spark.session import held, named, refusing
-from sfumato.errors import SchemaError
+from sfumato.errors import DataError
 from sfumato.schema import Axis, Schema
 
 MOST_SORTED = 4
@@ -46,12 +46,14 @@ class SparkEngine:
     @classmethod
     def read(cls, source: Any, schema: Schema) -> Self:
         """The rows of a source, with the columns that a schema declares."""
-        if schema.others:
-            raise SchemaError(
-                f"column {schema.others[0].name!r}: columns with role other are not read on Spark; give it another "
-                "role, or read without Spark"
-            )
-        return cls(schema=schema, source=SparkRows.of(source))
+        rows = SparkRows.of(source)
+        for column in schema.columns:
+            if column.role in ("weight", "household", "other"):
+                raise DataError(
+                    f"{rows.where}, column {column.name!r}: rows on Spark are not read with a column of role "
+                    f"{column.role}; read them without Spark, or give it another role"
+                )
+        return cls(schema=schema, source=rows)
 
     @property
     def where(self) -> str:

@@ -144,6 +144,7 @@ def cluster_labels(table: Table, clusters: int = 2) -> Table:
         cell_value=labels.astype(np.int32),
         cell_weight=table.weights,
         cell_people=None,
+        survey=None,
         rows=None,
         wider=None,
         derived="its sensitive values are clusters, which were found without noise",

@@ -17,12 +17,14 @@ from numpy.typing import NDArray
 from sfumato.data import Table
 from sfumato.measures.base import Workload
 from sfumato.measures.measurement import Grade, Measure, References, grade
+from sfumato.measures.workloads.population import counted_people, weighted_histograms
 from sfumato.parameters import parameter
 from sfumato.privacy.distances import jensen_shannon, shares
 from sfumato.release import Release
 from sfumato.release.boxes import Boxes
 from sfumato.schema import Axis, Node, Span
 
+Counts = NDArray[np.int64] | NDArray[np.float64]
 ROUNDING = 1e-6
 """Slack for a share of rows that is a whole number but for floating point."""
 MAX_POPULATIONS = 2_500
@@ -56,26 +58,29 @@ class LargePopulations(Workload):
         regions, truth = self.populations(table)
         if not len(regions):
             return {"u_loss": 0.0}
+        release, _ = counted_people(table, release)
         estimate = release.histograms_in(regions)
         estimate[estimate.sum(axis=1) <= 0] = release.overall
         return {"u_loss": float(jensen_shannon(shares(truth), shares(estimate)).mean())}
 
-    def populations(self, table: Table) -> tuple[Boxes, NDArray[np.int64]]:
-        """The regions of the large populations in the order of their axes, and the rows of each by sensitive value."""
+    def populations(self, table: Table) -> tuple[Boxes, Counts]:
+        """The regions of the large populations in the order of their axes, and each by sensitive value: its rows, or
+        the people they stand for where there are weights."""
 
-        def find() -> tuple[Boxes, NDArray[np.int64]]:
+        def find() -> tuple[Boxes, Counts]:
+            histograms = weighted_histograms(table)
             needed = math.ceil(self.support * table.n - ROUNDING)
             everything = [axis.everything for axis in table.schema.quasi]
             found = []
             for conditions, members in itertools.islice(_by_size(table, needed, self.most), self.most):
                 region = [conditions.get(position, whole) for position, whole in enumerate(everything)]
-                found.append((region, table.histograms[members].sum(axis=0)))
+                found.append((region, histograms[members].sum(axis=0)))
             if not found:
                 return Boxes.whole(table.schema.quasi)[:0], np.zeros((0, table.values), dtype=np.int64)
             found.sort(key=lambda each: each[0])
             return Boxes.of_spans([region for region, _ in found]), np.array([counts for _, counts in found])
 
-        populations: tuple[Boxes, NDArray[np.int64]] = table.remember(self, find)
+        populations: tuple[Boxes, Counts] = table.remember(self, find)
         return populations
 
 

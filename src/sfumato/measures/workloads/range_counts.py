@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sfumato.data import Table
 from sfumato.measures.base import Workload
 from sfumato.measures.measurement import Grade, Mark, Measure, References, Sampled, grade
-from sfumato.methods.partition.endpoints import Original
+from sfumato.measures.workloads.population import counted_people, people_of, true_counts
 from sfumato.parameters import parameter
 from sfumato.release import Release
 from sfumato.release.boxes import Boxes
@@ -39,18 +39,18 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Queries:
-    """Regions, the first and last sensitive code of each, and how many rows truly satisfy it."""
+    """Regions, the first and last sensitive code of each, and how many rows truly satisfy it, or people by weights."""
 
     regions: Boxes
     first: NDArray[np.int64]
     last: NDArray[np.int64]
     truth: NDArray[np.float64]
 
-    def relative_errors(self, release: Release, *, careful: bool = False) -> NDArray[np.float64]:
-        """|estimate − truth| / truth for each query, as the papers estimate or as a careful recipient does."""
+    def relative_errors(self, release: Release, *, careful: bool = False, factor: float = 1.0) -> NDArray[np.float64]:
+        """|factor · estimate − truth| / truth for each query, as the papers estimate or as a careful recipient does."""
         asked = self.regions, self.first, self.last
         estimate = release.careful_counts_in(*asked) if careful else release.counts_in(*asked)
-        return np.abs(estimate - self.truth) / self.truth
+        return np.abs(factor * estimate - self.truth) / self.truth
 
     def domain_shares(self, axes: Sequence[Axis]) -> NDArray[np.float64]:
         """The share of the domain that each query covers."""
@@ -84,7 +84,8 @@ def draw(
     are drawn anew; where hardly any have so many, the rest are drawn around random rows and have at least one.
     """
     generator = stream("queries", seed)
-    original = Original().publish(table.without_rows())
+    original = true_counts(table)
+    digits = 0 if table.schema.weight is None else 6
     parts: list[list[NDArray[Any]]] = []
     found = 0
     for attempt in range(MAX_ROUNDS + 1):
@@ -92,8 +93,8 @@ def draw(
         regions, first, last = _candidates(
             table, np.array([lengths(generator) for _ in range(count)]), around, generator
         )
-        truth = np.round(original.counts_in(regions, first, last))
-        keep = np.flatnonzero(truth >= (least if around is None else 1))[: count - found]
+        truth = np.round(original.counts_in(regions, first, last), digits)
+        keep = np.flatnonzero(truth >= (least if around is None else 10.0**-digits))[: count - found]
         parts.append([side[keep] for side in (*regions.arrays, first, last, truth)])
         found += len(keep)
         if found == count:
@@ -191,9 +192,10 @@ class HalfDomainCounts(Workload):
 
     def run(self, table: Table, release: Release) -> dict[str, float]:
         queries, of_all = self.queries(table), asked_of(table, self.count) == self.count
+        release, factor = counted_people(table, release)
         return {
-            "query_error": median_of(queries.relative_errors(release), of_all=of_all),
-            "query_selectivity": median_of(queries.truth / max(table.n, 1), of_all=of_all),
+            "query_error": median_of(queries.relative_errors(release, factor=factor), of_all=of_all),
+            "query_selectivity": median_of(queries.truth / people_of(table), of_all=of_all),
         }
 
     def queries(self, table: Table) -> Queries:
@@ -211,7 +213,7 @@ class HalfDomainCounts(Workload):
                 covered[position] = half[position]
             return [*covered, own]
 
-        least = max(1.0, self.support * table.n)
+        least = max(1.0, self.support * people_of(table))
         count = asked_of(table, self.count)
         queries: Queries = table.remember((self, count), lambda: draw(table, count, self.seed, lengths, least))
         return queries
@@ -260,9 +262,11 @@ class ConjunctiveCounts(Workload):
         queries, of_all = self.queries(table), asked_of(table, self.count) == self.count
         if not len(queries.truth):
             return dict.fromkeys((one.name for one in self.measures), 0.0)
+        release, factor = counted_people(table, release)
+        careful = queries.relative_errors(release, careful=True, factor=factor)
         return {
-            "mean_query_error": mean_of(queries.relative_errors(release), of_all=of_all),
-            "typical_count_error": median_of(queries.relative_errors(release, careful=True), of_all=of_all),
+            "mean_query_error": mean_of(queries.relative_errors(release, factor=factor), of_all=of_all),
+            "typical_count_error": median_of(careful, of_all=of_all),
             "conditions_selectivity": mean_of(queries.domain_shares(table.schema.axes), of_all=of_all),
         }
 

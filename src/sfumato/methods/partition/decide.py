@@ -19,7 +19,8 @@ from sfumato.methods.growing.points import Points, Runs
 from sfumato.methods.partition.grow import cut_down
 from sfumato.methods.partition.requiring import smallest_class
 from sfumato.methods.partition.search import Search, count_rows
-from sfumato.privacy.requirements import KAnonymity, Population, Requirement
+from sfumato.methods.partition.units import UnitArrays
+from sfumato.privacy.requirements import Population, Requirement
 
 Cut = Literal["ncp", "median", "purity"]
 CAUTION = 0.5
@@ -35,7 +36,9 @@ def partition(
     population = Population(table.overall, table.schema.sensitive)
     check_root(table, requirements, population)
     points = Points.of(table, missing_first=True).arrays
-    search = Search(points, requirements, population, sweep_rule(requirements, cut), by_purity=cut == "purity")
+    units = None if all(requirement.unit == "rows" for requirement in requirements) else UnitArrays.of(table)
+    rule = sweep_rule(requirements, cut)
+    search = Search(points, requirements, population, rule, by_purity=cut == "purity", units=units)
     classes = grow(search, table, height)
     if look_ahead and cut == "ncp":
         ahead = grow(_looking_ahead(search, classes), table, height, look_ahead)
@@ -101,10 +104,13 @@ def _commonest(table: Table) -> str:
 
 def check_root(table: Table, requirements: Sequence[Requirement], population: Population) -> None:
     """Refuse a table that fails a requirement even as one class."""
+    whole = np.zeros(len(table.cell_weight), dtype=np.int64)
+    units = table.survey.units(whole, 1) if table.survey else {}
     for requirement in requirements:
-        if not requirement.holds(table.overall[None, :], population)[0]:
+        counts = table.overall if requirement.unit == "rows" else units[requirement.unit]
+        if not requirement.holds(counts[None, :], population)[0]:
             why = f" (the commonest sensitive value {_commonest(table)} of them)"
             raise UnsatisfiableError(
                 f"no release of this table can satisfy {requirement}: its {table.n} rows taken together already "
-                f"fail it{'' if isinstance(requirement, KAnonymity) else why}"
+                f"fail it{why if requirement.bounds_values else ''}"
             )

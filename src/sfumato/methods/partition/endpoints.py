@@ -34,7 +34,9 @@ class Original(Method):
     def _publish(self, table: Table, source: Source) -> Release:
         boxes, points = Boxes.of_points(table.points), len(table.points)
         histograms = histograms_of(table.cell_point, table.cell_value, table.cell_weight, points, table.values)
-        return self.make_release(table, boxes, histograms, kept=table.kept_rows(np.arange(len(table.points))))
+        units = table.survey.units(table.cell_point, points) if table.survey else {}
+        kept = table.kept_rows(np.arange(len(table.points)))
+        return self.make_release(table, boxes, histograms, kept=kept, units=units)
 
     @property
     def claim(self) -> NoGuarantee:
@@ -60,7 +62,8 @@ class FullSuppression(Method):
     def _publish(self, table: Table, source: Source) -> Release:
         kept = table.kept_rows(np.zeros(len(table.points), dtype=np.int64))
         overall = table.overall[None, :].astype(np.float64)
-        return self.make_release(table, Boxes.whole(table.schema.quasi), overall, kept=kept)
+        units = table.survey.units(np.zeros(len(table.cell_weight), dtype=np.int64), 1) if table.survey else {}
+        return self.make_release(table, Boxes.whole(table.schema.quasi), overall, kept=kept, units=units)
 
     @property
     def claim(self) -> Syntactic:

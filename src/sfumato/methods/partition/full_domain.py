@@ -11,7 +11,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from sfumato.data import Table
-from sfumato.errors import UnsatisfiableError
+from sfumato.errors import ParameterError, UnsatisfiableError
 from sfumato.mechanisms.noise import Source
 from sfumato.methods.partition.decide import check_root
 from sfumato.methods.partition.lattice import Found, Lattice
@@ -67,6 +67,14 @@ class FullDomain(RequiringMethod):
         "(discernibility), or steps up taxonomies (precision)",
     )
     limit: int = parameter(default=100_000, help="after how many vectors of levels the best so far is taken", minimum=1)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for requirement in self.all_requirements:
+            if requirement.unit != "rows":
+                raise ParameterError(
+                    f"{requirement} counts {requirement.unit}, and {self.name} counts rows; use mondrian"
+                )
 
     def _publish(self, table: Table, source: Source) -> Release:
         if not self.suppress:

@@ -18,6 +18,7 @@ from sfumato.methods.base import refuse_kept_columns
 from sfumato.methods.partition.decide import Cut, partition
 from sfumato.methods.partition.requiring import RequiringMethod, sizes_for, smallest_class
 from sfumato.methods.partition.suppress import leave_out
+from sfumato.methods.partition.units import refuse_unknown_units
 from sfumato.parameters import parameter
 from sfumato.privacy.claims import Syntactic
 from sfumato.release.boxes import Boxes
@@ -98,12 +99,18 @@ class Mondrian(RequiringMethod):
         inside, classes = number >= 0, int(class_of.max()) + 1
         value, rows = table.cell_value[inside], table.cell_weight[inside]
         histograms = histograms_of(number[inside], value, rows, classes, table.values)
+        units = table.survey.units(number, classes) if table.survey else {}
         if self.recoding == "generalize":
             staying = class_of >= 0
             boxes = Boxes.around(table.points[staying], class_of[staying], len(histograms))
-            return self.make_release(table, boxes, histograms, kept=table.kept_rows(class_of))
+            return self.make_release(table, boxes, histograms, kept=table.kept_rows(class_of), units=units)
         boxes, weights = Boxes.of_points(table.points), table.weights.astype(np.float64)
-        return self.make_release(table, boxes, histograms, weights=weights, group_of=class_of, layout="buckets")
+        more = {"weights": weights, "group_of": class_of, "layout": "buckets", "units": units}
+        return self.make_release(table, boxes, histograms, **more)
+
+    def refuse(self, table: Table) -> None:
+        super().refuse(table)
+        refuse_unknown_units(table, self.all_requirements)
 
     def _classify(self, table: Table) -> NDArray[np.int64]:
         """The class of each point, −1 for those left out."""

@@ -18,6 +18,7 @@ from sfumato.compiled import compiled_if_many
 from sfumato.methods.growing.cuts import TIE, Cuts, SweepRule, choose_best, worth_trying
 from sfumato.methods.growing.points import PointArrays, Runs
 from sfumato.methods.growing.sweep import sweep_cuts
+from sfumato.methods.partition.units import UnitArrays, count_sides_in
 from sfumato.privacy.requirements import KAnonymity, Population, Requirement
 from sfumato.privacy.requirements.base import ROUNDING, Counts
 
@@ -64,6 +65,8 @@ class Search:
     rule: SweepRule
     caution: float = 0.0
     by_purity: bool = False
+    units: UnitArrays | None = None
+    """What requirements count that do not count rows."""
 
     @cached_property
     def only_size(self) -> bool:
@@ -109,7 +112,7 @@ class Search:
         for start in range(0, len(found), step):
             some = slice(start, start + step)
             left, right = count_sides(self.points, runs, cuts.region[some], cuts.axis[some], cuts.position[some])
-            allowed = allow(left, right, self.requirements, self.population)
+            allowed = self._allow(left, right, runs, chosen(cuts, np.arange(len(cuts.cost))[some]))
             left, right, cost = left[allowed], right[allowed], found[some][allowed]
             if self.by_purity:
                 cost = mixture(left, right) + cost * LITTLE
@@ -119,6 +122,16 @@ class Search:
             found[some][allowed] = cost
         return found
 
+    def _allow(self, left: Counts, right: Counts, runs: Runs, cuts: Cuts) -> NDArray[np.bool_]:
+        """Which cuts leave what is allowed on both sides; rows on these are counted already."""
+        by_rows = [requirement for requirement in self.requirements if requirement.unit == "rows"]
+        allowed = allow(left, right, by_rows, self.population)
+        for requirement in self.requirements:
+            if self.units and requirement.unit != "rows":
+                sides = count_sides_in(requirement.unit, self.units, self.points, runs, cuts)
+                allowed &= allow(*sides, [requirement], self.population)
+        return allowed
+
     def _strain(self, left: Counts, right: Counts) -> NDArray[np.float64]:
         """How much of what is allowed the rows of both sides use up on average: 0 as the whole table, 1 all of it."""
         rows = left.sum(axis=1), right.sum(axis=1)
@@ -127,6 +140,8 @@ class Search:
     def _used(self, counts: Counts) -> NDArray[np.float64]:
         used = np.zeros(len(counts))
         for requirement in self.requirements:
+            if requirement.unit != "rows":
+                continue
             whole = float(requirement.strain(self.population.counts[None, :], self.population)[0])
             beyond = requirement.strain(counts, self.population) - whole
             used = np.maximum(used, beyond / max(1 - whole, ROUNDING))

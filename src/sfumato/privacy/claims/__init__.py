@@ -1,6 +1,6 @@
 """Claims: what a release promises, and on which assumptions. No release exists without one."""
 
-from sfumato.privacy.claims.base import CLAIMS, Check, Choice, Claim, Neighbours, Noise, Recoding, parse_claim
+from sfumato.privacy.claims.base import CLAIMS, Check, Choice, Claim, Neighbours, Noise, Recoding, Units, parse_claim
 from sfumato.privacy.claims.conditional import Conditional, choice_of
 from sfumato.privacy.claims.differential import (
     ORIGIN_ASSUMPTIONS,
@@ -30,6 +30,7 @@ __all__ = [
     "PureDP",
     "Recoding",
     "Syntactic",
+    "Units",
     "choice_of",
     "parse_claim",
 ]

@@ -1,18 +1,26 @@
 """What every claim is: a promise about a release, and on which assumptions it rests."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, get_args
+
+import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.errors import ReleaseError
 from sfumato.privacy.loss import MAX_AMOUNT, MAX_CHARACTERS, Approximate, Concentrated
 from sfumato.privacy.requirements import Population, Requirement
 from sfumato.privacy.requirements.base import Counts
+from sfumato.schema.schema import Protected
+from sfumato.schema.weight import Unit
 
 Neighbours = Literal["add-remove", "replace-one", "replace-sensitive", "replace-origin"]
 Noise = Literal["counts", "values"]
 Recoding = Literal["generalize", "bucketize", "noise"]
+Units = Mapping[Unit, NDArray[np.float64]]
+NO_UNITS: Units = {}
 CLAIMS: dict[str, type["Claim"]] = {}
 """Every kind of claim by the name that a release file gives it."""
 
@@ -24,6 +32,8 @@ class Check:
     requirement: Requirement
     violations: tuple[str, ...] = ()
     buckets: bool = False
+    recomputed: bool = True
+    """Whether what it counts is at hand: households are never published, and weights only where the schema says so."""
 
     @property
     def title(self) -> str:
@@ -61,6 +71,8 @@ class Claim(ABC):
     assumptions: tuple[str, ...] = ()
     choice: Choice | None = None
     """How the choice of the setting was paid for, where it was made on a pilot."""
+    unit: Protected = "person"
+    """Whose rows the promise is about."""
 
     def __init_subclass__(cls) -> None:
         if "kind" in cls.__dict__:
@@ -110,6 +122,10 @@ class Claim(ABC):
         """The same promise about the release and the choice of its setting together."""
         return replace(self, choice=choice)
 
+    def protecting(self, unit: Protected) -> Self:
+        """The same promise about the rows of a person, or of a household."""
+        return replace(self, unit=unit)
+
     def assuming(self, *more: str) -> Self:
         """The same claim under further assumptions."""
         return self.under((*self.assumptions, *more))
@@ -130,8 +146,11 @@ class Claim(ABC):
         """What is promised about one of several sensitive columns."""
         return self
 
-    def checks(self, counts: Counts, population: Population) -> list[Check]:
-        """Every requirement, recomputed from the published classes; none where nothing can be verified."""
+    def checks(self, counts: Counts, population: Population, units: Units = NO_UNITS) -> list[Check]:
+        """Every requirement, recomputed from the published classes; none where nothing can be verified.
+
+        `units` has sizes of classes in other units than rows, as far as they are known.
+        """
         return []
 
     def violations(self, counts: Counts, population: Population) -> list[str]:
@@ -157,7 +176,8 @@ class Claim(ABC):
     def spec(self) -> dict[str, Any]:
         """The claim as `release.json` stores it."""
         more = {"choice": {"epsilon": self.choice.epsilon, "pilot": self.choice.pilot}} if self.choice else {}
-        return {"claim": self.kind, **self._spec(), **more}
+        whose = {} if self.unit == "person" else {"unit": self.unit}
+        return {"claim": self.kind, **self._spec(), **whose, **more}
 
     @abstractmethod
     def _spec(self) -> dict[str, Any]:
@@ -175,6 +195,10 @@ def parse_claim(spec: Any) -> Claim:
         if spec["claim"] not in CLAIMS:
             raise ReleaseError(f"{spec['claim']!r} is not a known claim")
         claim = CLAIMS[spec["claim"]].parse(spec)
+        if "unit" in spec:
+            if spec["unit"] not in get_args(Protected):
+                raise ReleaseError(f"unit is {spec['unit']!r}; expected {' or '.join(get_args(Protected))}")
+            claim = claim.protecting(spec["unit"])
         if "choice" not in spec:
             return claim
         choice = Choice(epsilon=parse_amount(spec["choice"], "epsilon"), pilot=str(spec["choice"]["pilot"]))

@@ -4,10 +4,11 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 from sfumato.errors import ReleaseError
-from sfumato.privacy.claims.base import Check, Choice, Claim, Neighbours, Noise, Recoding, parse_claim
+from sfumato.privacy.claims.base import NO_UNITS, Check, Choice, Claim, Neighbours, Noise, Recoding, Units, parse_claim
 from sfumato.privacy.loss import Approximate, Concentrated
 from sfumato.privacy.requirements import Population
 from sfumato.privacy.requirements.base import Counts
+from sfumato.schema.schema import Protected
 
 NOT_COVERED = "choosing its setting is not covered"
 
@@ -27,6 +28,7 @@ class Conditional(Claim):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "assumptions", self.given.assumptions)
+        object.__setattr__(self, "unit", self.given.unit)
 
     @property
     def needed(self) -> tuple[str, ...]:
@@ -70,14 +72,17 @@ class Conditional(Claim):
     def under(self, assumptions: tuple[str, ...]) -> Self:
         return replace(self, given=self.given.under(assumptions))
 
+    def protecting(self, unit: Protected) -> Self:
+        return replace(self, given=self.given.protecting(unit))
+
     def chosen(self, choice: Choice) -> Self:
         return replace(self, given=self.given.chosen(choice))
 
     def fits(self, layout: str) -> bool:
         return self.given.fits(layout)
 
-    def checks(self, counts: Counts, population: Population) -> list[Check]:
-        return self.given.checks(counts, population)
+    def checks(self, counts: Counts, population: Population, units: Units = NO_UNITS) -> list[Check]:
+        return self.given.checks(counts, population, units)
 
     def exceeds(self, epsilon: float, per_step: float | None) -> list[str]:
         return self.given.exceeds(epsilon, per_step)

@@ -8,6 +8,7 @@ from sfumato.errors import ReleaseError
 from sfumato.privacy.claims.base import Choice, Claim, Neighbours, Noise, parse_amount, parse_assumptions
 from sfumato.privacy.loss import Approximate, Concentrated, exact, spell
 from sfumato.privacy.odds import beliefs_in_words, guess_in_words, replacing, spell_factor
+from sfumato.schema.schema import Protected
 
 CHANGES: dict[Neighbours, str] = {
     "add-remove": "whether any one person is in the table",
@@ -27,8 +28,11 @@ GROUPS: dict[Neighbours, str] = {
     "replace-origin": "destination",
 }
 ONE_ROW = "every person has at most one row"
-WHO = "a person is whoever has the same "
-"""How a claim begins to say who is a person, where the schema names the column."""
+WHO: dict[Protected, str] = {
+    "person": "a person is whoever has the same ",
+    "household": "what is protected is a household, all who have the same ",
+}
+"""How a claim begins to say whom it protects, where the schema names the column."""
 WELL_FORMED = ", and every line is well-formed; a file in which one does not is refused, which tells about somebody"
 """How an assumption about what stands in a file ends, where something in it can make the program refuse it."""
 DIFFERENTIAL_ASSUMPTIONS = (
@@ -93,7 +97,7 @@ class Differential(Claim):
     def sentence(self) -> str:
         failing = f", but for a probability of {self.delta:g}" if self.delta else ""
         return (
-            f"{CHANGES[self.neighbours]} changes the probability of every output by a factor of at most "
+            f"{self._about(CHANGES[self.neighbours])} changes the probability of every output by a factor of at most "
             f"{self._factor}{failing} ({self}){self._choosing}"
         )
 
@@ -110,14 +114,21 @@ class Differential(Claim):
         )
         if self.neighbours != "add-remove":
             return sentences
-        return (*sentences, f"{guess_in_words(replacing(self.cost), HIDDEN['replace-one'][1])}.")
+        return (*sentences, f"{guess_in_words(replacing(self.cost), self._about(HIDDEN['replace-one'][1]))}.")
 
     def _beliefs(self) -> str:
         return beliefs_in_words(self.cost)
 
     @property
     def _hidden(self) -> tuple[str, str]:
-        return HIDDEN[self.neighbours]
+        unknown, question = HIDDEN[self.neighbours]
+        return self._about(unknown), self._about(question)
+
+    def _about(self, person: str) -> str:
+        """Words about one person as words about one household, where households are protected."""
+        if self.unit == "person":
+            return person
+        return person.replace("one person", "one household").replace("somebody", "some household")
 
     @property
     def _choosing(self) -> str:

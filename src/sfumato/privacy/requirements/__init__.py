@@ -14,6 +14,8 @@ from sfumato.privacy.requirements.l_diversity import EntropyLDiversity as Entrop
 from sfumato.privacy.requirements.l_diversity import LDiversity as LDiversity
 from sfumato.privacy.requirements.l_diversity import RecursiveLDiversity as RecursiveLDiversity
 from sfumato.privacy.requirements.of_column import OfColumn as OfColumn
+from sfumato.privacy.requirements.population import KHouseholds as KHouseholds
+from sfumato.privacy.requirements.population import KMap as KMap
 from sfumato.privacy.requirements.t_closeness import TCloseness as TCloseness
 
 REQUIREMENTS: dict[str, type[Requirement]] = {
@@ -29,6 +31,8 @@ REQUIREMENTS: dict[str, type[Requirement]] = {
         DeltaDisclosure,
         BetaLikeness,
         OfColumn,
+        KMap,
+        KHouseholds,
     )
 }
 

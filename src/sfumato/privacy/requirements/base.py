@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sfumato.parameters import check_parameters
 from sfumato.privacy.distances import exposed, shares
 from sfumato.schema import Axis
+from sfumato.schema.weight import Unit
 
 Counts = NDArray[np.int64] | NDArray[np.float64]
 
@@ -74,13 +75,17 @@ class Requirement(ABC):
     form: ClassVar[str] = ""
     merges: ClassVar[bool] = False
     """Whether two classes that satisfy it do so as one, where every sensitive value is a secret."""
+    unit: ClassVar[Unit] = "rows"
+    """What it counts: rows by sensitive value, or something else, of which a class has one number."""
 
     def __post_init__(self) -> None:
         check_parameters(self)
 
     def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
-        """Whether each class satisfies the requirement: (classes, values) to (classes,); of several sensitive columns,
-        all of them have to."""
+        """Whether each class satisfies the requirement: (classes, values) to (classes,); other units are one column.
+
+        Of several sensitive columns, all have to satisfy it.
+        """
         one_by_one = (
             self._holds(population.alone(counts, place), column) for place, column in enumerate(population.columns)
         )
@@ -91,6 +96,8 @@ class Requirement(ABC):
 
         Sizes of classes do not count. Of several sensitive columns it is the most.
         """
+        if self.unit != "rows":
+            return np.zeros(counts.shape[:-1])
         one_by_one = (
             self._strain(population.alone(counts, place), column) for place, column in enumerate(population.columns)
         )

@@ -30,8 +30,10 @@ class OfColumn(Requirement):
     others_known: bool = False
 
     def __post_init__(self) -> None:
-        if isinstance(self.requirement, OfColumn):
-            raise ParameterError("a requirement of a column holds a plain requirement, not another of its kind")
+        if isinstance(self.requirement, OfColumn) or self.requirement.unit != "rows":
+            raise ParameterError(
+                f"{self.requirement} is about classes and not about a column; ask for it beside the others"
+            )
         super().__post_init__()
 
     @classmethod

@@ -22,7 +22,7 @@ from sfumato.data.engine import Counted, as_positions
 from sfumato.data.keys import KeyCounts, Keys
 from sfumato.data.pieces import Parts
 from sfumato.data.spark.bring import as_frame, bring
-from sfumato.data.spark.cells import CODE, RAW, cells_of, encode_lines
+from sfumato.data.spark.cells import RAW, WORD, cells_of, encode_lines, values_of
 from sfumato.data.spark.people import Used, used_rows
 from sfumato.data.spark.rows import SparkRows, shown
 from sfumato.data.spark.session import held, named, refusing
@@ -109,14 +109,7 @@ class SparkEngine:
 
     def _cells(self, lines: pl.DataFrame | DataFrame) -> list[str]:
         """The columns of cells."""
-        return [name for name in lines.columns if name.startswith((CODE, RAW))]
-
-    def _code(self, axis: Axis) -> str:
-        """The column of codes by arithmetic; that of values as they are spelled has the same number."""
-        return f"{CODE}{self.schema.axes.index(axis)}"
-
-    def _raw(self, axis: Axis) -> str:
-        return f"{RAW}{self.schema.axes.index(axis)}"
+        return [name for name in lines.columns if name.startswith((WORD, RAW))]
 
     @cached_property
     def _frame(self) -> DataFrame:
@@ -133,8 +126,8 @@ class SparkEngine:
             counted = used.rows.groupBy(*map(named, names)).agg(
                 sql.count(sql.lit(1)).alias("rows"), sql.sum("first").cast("long").alias("first")
             )
-            axes = [self.schema.axes[int(name.split()[1])].name for name in names]
-            return pl.concat(bring(counted, self.where, axes)), used.repeated, used.unowned
+            lines = pl.concat(bring(counted, self.where, values_of(self.schema, names)))
+            return lines, used.repeated, used.unowned
 
     @cached_property
     def _codes(self) -> pl.DataFrame:
@@ -150,8 +143,8 @@ class SparkEngine:
     def _refuse(self, axis: Axis, lines: pl.DataFrame) -> None:
         """Refuse the first value that does not fit, of those of some lines, in the order of files and values."""
         cells = cells_of(self._frame, self.schema, self.where)
-        names = [name for name in (self._code(axis), self._raw(axis)) if name in lines.columns]
-        wrong = self._spark(lines.select(pl.col(name).alias(f"same {name}") for name in names).unique())
+        names = self._cells(lines)
+        wrong = self._spark(lines.select(pl.col(name).alias(f"same {name}") for name in names))
         same = reduce(and_, (_alike(name, nullable=True) for name in names))
         with refusing(self.where):
             rows = self._frame.select(*cells, named(axis.name).alias("value"), sql.input_file_name().alias("file"))

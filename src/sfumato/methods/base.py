@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.data import Table
-from sfumato.errors import ParameterError, UnsatisfiableError
+from sfumato.data.large import LargeTable
+from sfumato.errors import DataError, ParameterError, UnsatisfiableError
 from sfumato.mechanisms.budget import Budget
 from sfumato.mechanisms.noise import Source, SystemSource
 from sfumato.parameters import check_parameters, declarations, label_of, parameter
@@ -100,12 +101,19 @@ class Method(ABC):
         return dataclasses.replace(release, claim=claim)
 
     def refuse(self, table: Table) -> None:
-        """Refuse a table whose schema the method cannot do justice to; its rows are not looked at."""
+        """Refuse a table whose schema the method cannot do justice to, or that is too large; rows are not looked at."""
+        if isinstance(table, LargeTable) and not self.takes_large:
+            raise DataError(table.refusal)
         if table.schema.rows_per_person > 1 and not self.shares:
             raise ParameterError(
                 f"rows_per_person is {table.schema.rows_per_person}, but {self.name} protects one sensitive value of "
                 "each person; set it to 1"
             )
+
+    @property
+    def takes_large(self) -> bool:
+        """Whether a table may have more cells than fit into memory."""
+        return False
 
     @abstractmethod
     def _publish(self, table: Table, source: Source) -> Release:

@@ -16,6 +16,10 @@ MAX_LINES = 2**24
 """Distinct rows that the driver takes."""
 
 
+class TooManyLinesError(DataError):
+    """There are more distinct rows than the driver takes."""
+
+
 def bring(frame: DataFrame, where: str, values: Mapping[str, Column] | None = None) -> Iterator[pl.DataFrame]:
     """All rows to the driver in their order, part by part, at least one.
 
@@ -45,11 +49,13 @@ def as_frame(frame: DataFrame, where: str) -> pl.DataFrame:
 
 def _refuse_many(lines: DataFrame, values: Mapping[str, Column], rows: int, where: str) -> None:
     """Say that there are too many distinct rows, and what makes them many."""
+    if not values:
+        raise TooManyLinesError(f"{where}: {rows:,} distinct rows do not fit the driver")
     several = lines.agg(*map(sql.approx_count_distinct, values.values())).first()
     assert several is not None
     most = sorted(zip(several, values, strict=True), reverse=True)[:3]
     shown = ", ".join(f"{name} (about {count:,} values)" for count, name in most)
-    raise DataError(
+    raise TooManyLinesError(
         f"{where}: {rows:,} distinct rows are more than the {MAX_LINES:,} that fit the driver; declare a larger step, "
         f"edges or coarsen for the columns with most values, or leave one out: {shown}"
     )

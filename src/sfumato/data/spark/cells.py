@@ -7,7 +7,9 @@ that differ are encoded on the driver, by the same code as those of any engine.
 import math
 from collections.abc import Iterator, Sequence
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sql
 from pyspark.sql import types as kinds
@@ -43,7 +45,7 @@ def cells_of(frame: DataFrame, schema: Schema, where: str) -> list[Column]:
             code = sql.coalesce(code, sql.lit(SPELLED))
             spelled.append(sql.when(code == SPELLED, raw).alias(f"{RAW}{number}"))
         codes.append(code)
-    return [*_in_words(codes, schema), *spelled]
+    return [*in_words(codes, schema), *spelled]
 
 
 def _code_of(axis: Axis, raw: Column, kind: kinds.DataType, missing: tuple[str, ...]) -> Column:
@@ -61,35 +63,37 @@ def _code_of(axis: Axis, raw: Column, kind: kinds.DataType, missing: tuple[str, 
     return sql.lit(None).cast("int")
 
 
-def _words(schema: Schema) -> Keys:
+def words_of(schema: Schema) -> Keys:
     """How codes from `SPELLED` on are packed: 2 is added to each."""
     return Keys([axis.size - SPELLED - 1 for axis in schema.axes])
 
 
-def _in_words(codes: list[Column], schema: Schema) -> Iterator[Column]:
+def in_words(codes: list[Column], schema: Schema) -> Iterator[Column]:
     """As `Keys.pack` does it."""
     left = iter(codes)
-    for number, sizes in enumerate(_words(schema).words):
+    for number, sizes in enumerate(words_of(schema).words):
         word = sql.lit(0).cast("long")
         for size in sizes:
             word = word * sql.lit(size).cast("long") + (next(left) - SPELLED)
         yield word.alias(f"{WORD}{number}")
 
 
+def code_columns(schema: Schema) -> list[Column]:
+    """The code of each axis, taken out of the words."""
+    found = []
+    for number, sizes in enumerate(words_of(schema).words):
+        for place, size in enumerate(sizes):
+            after = math.prod(sizes[place + 1 :])
+            found.append(sql.expr(f"cast((`{WORD}{number}` div {after}L) % {size}L as int)") + SPELLED)
+    return found
+
+
 def values_of(schema: Schema, columns: Sequence[str]) -> dict[str, Column]:
-    """What tells the values of each axis apart, taken out of the columns of cells."""
-    found, names = (
-        {},
-        [
-            (number, size, sizes[place + 1 :])
-            for number, sizes in enumerate(_words(schema).words)
-            for place, size in enumerate(sizes)
-        ],
-    )
-    for axis, (place, (number, size, after)) in zip(schema.axes, enumerate(names), strict=True):
-        code = sql.expr(f"(`{WORD}{number}` div {math.prod(after)}L) % {size}L").cast("string")
-        raw = f"{RAW}{place}"
-        found[axis.name] = sql.coalesce(sql.col(raw).cast("string"), code) if raw in columns else code
+    """What tells the values of each axis apart."""
+    found = {}
+    for number, (axis, code) in enumerate(zip(schema.axes, code_columns(schema), strict=True)):
+        spelled = [sql.col(f"{RAW}{number}").cast("string")] if f"{RAW}{number}" in columns else []
+        found[axis.name] = sql.coalesce(*spelled, code.cast("string"))
     return found
 
 
@@ -121,12 +125,23 @@ def _bin(number: Column, edges: Sequence[float], low: int, high: int) -> Column:
 
 def encode_lines(schema: Schema, lines: pl.DataFrame, where: str) -> pl.DataFrame:
     """The codes of lines of cells, on the driver or beside the rows."""
-    words = _words(schema)
-    packed = lines.select(pl.col(f"{WORD}{number}").alias(name) for number, name in enumerate(words.names))
     found = []
-    for number, (axis, codes) in enumerate(zip(schema.axes, words.unpack(packed).T + (SPELLED + 1), strict=True)):
+    for number, (axis, codes) in enumerate(zip(schema.axes, unpack_words(schema, lines).T, strict=True)):
         column, raw = pl.Series(axis.name, codes, dtype=pl.Int32), f"{RAW}{number}"
         if raw in lines.columns and (places := (column == SPELLED).arg_true()).len():
             column = column.scatter(places, encode_values(lines[raw][places], axis, schema.missing, where))
         found.append(column)
     return pl.DataFrame(found)
+
+
+def pack_words(schema: Schema, codes: Sequence[NDArray[np.integer]]) -> pl.DataFrame:
+    """Codes in words, as on Spark."""
+    words = words_of(schema).pack([column - (SPELLED + 1) for column in codes])
+    return words.rename({name: f"{WORD}{number}" for number, name in enumerate(words.columns)})
+
+
+def unpack_words(schema: Schema, lines: pl.DataFrame) -> NDArray[np.int32]:
+    """The codes in words: (lines, axes)."""
+    words = words_of(schema)
+    packed = lines.select(pl.col(f"{WORD}{number}").alias(name) for number, name in enumerate(words.names))
+    return words.unpack(packed) + np.int32(SPELLED + 1)

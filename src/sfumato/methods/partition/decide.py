@@ -28,11 +28,20 @@ SMALLEST = 0.4
 
 
 def partition(
-    table: Table, requirements: Sequence[Requirement], cut: Cut, *, look_ahead: int = 0, height: int | None = None
+    table: Table,
+    requirements: Sequence[Requirement],
+    cut: Cut,
+    *,
+    look_ahead: int = 0,
+    height: int | None = None,
+    population: Population | None = None,
 ) -> NDArray[np.int64]:
-    """The class of each point of the table; classes are numbered in the order of their smallest point."""
-    population = Population(table.overall, table.schema.sensitive)
-    _check_root(table, requirements, population)
+    """The class of each point of the table; classes are numbered in the order of their smallest point.
+
+    A table that is part of another is told the `population` of the whole.
+    """
+    population = population or Population(table.overall, table.schema.sensitive)
+    check_root(table, requirements, population)
     points = Points.of(table, missing_first=True).arrays
     search = Search(points, requirements, population, sweep_rule(requirements, cut), by_purity=cut == "purity")
     classes = grow(search, table, height)
@@ -95,7 +104,8 @@ def _typical_size(sizes: NDArray[np.int64]) -> int:
     return int(sizes[np.searchsorted(2 * np.cumsum(sizes), sizes.sum())] * SMALLEST)
 
 
-def _check_root(table: Table, requirements: Sequence[Requirement], population: Population) -> None:
+def check_root(table: Table, requirements: Sequence[Requirement], population: Population) -> None:
+    """Refuse a table that satisfies the requirements in no partition."""
     for requirement in requirements:
         if not requirement.holds(table.overall[None, :], population)[0]:
             commonest = int(table.overall.argmax())

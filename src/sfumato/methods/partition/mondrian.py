@@ -13,10 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.data import Table
+from sfumato.data.large import LargeTable
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.noise import Source
 from sfumato.methods.base import Method, refuse_kept_columns
 from sfumato.methods.partition.decide import Cut, partition, smallest_class
+from sfumato.methods.partition.regions import grow_regions
 from sfumato.methods.partition.suppress import leave_out
 from sfumato.parameters import declarations, parameter
 from sfumato.privacy.claims import Syntactic
@@ -121,7 +123,16 @@ class Mondrian(Method):
             **{key: value for one in short for key, value in asdict(one).items()}, requirements=others, **parameters
         )
 
+    @property
+    def takes_large(self) -> bool:
+        """Points are published one by one in buckets; who is left out, and how high the tree is, all classes decide."""
+        return self.recoding == "generalize" and not self.suppress and self.height is None
+
     def _publish(self, table: Table, source: Source) -> Release:
+        if isinstance(table, LargeTable):
+            found = grow_regions(table, self.all_requirements, self.cut, self.look_ahead)
+            histograms = histograms_of(found.number, found.value, found.rows, len(found.lo), table.values)
+            return self.make_release(table, Boxes(found.lo, found.hi, found.missing), histograms, kept=found.kept)
         if self.recoding == "bucketize":
             refuse_kept_columns(table, "bucketization takes rows apart; use generalization or another role")
         class_of = self._classify(table)

@@ -30,7 +30,9 @@ def command(
     file: File,
     schema: SchemaFile,
     method: str = Option(metavar="NAME", autocompletion=complete_methods, help="One of the methods below."),
-    output: Path = output_option("FOLDER", "A new folder for the release."),
+    output: Path = output_option(
+        "FOLDER", "A new folder for the release; with --engine spark also an address, such as hdfs://host/release."
+    ),
     rows: Literal["generalized", "synthetic"] | None = Option(
         None,
         help="Publish noisy counts as rows generated from them: the boxes as they are, or "

@@ -50,6 +50,10 @@ class FarCells(Protocol):
     """Cells that are kept elsewhere."""
 
     @property
+    def most(self) -> int:
+        """How many cells fit into memory."""
+
+    @property
     def overall(self) -> NDArray[np.int64]:
         """Rows by sensitive value."""
 

@@ -25,7 +25,7 @@ from sfumato.data.spark import bring as bringing
 from sfumato.data.spark.bring import TooManyLinesError, as_frame, bring
 from sfumato.data.spark.cells import RAW, WORD, code_columns, encode_lines, in_words, pack_words, unpack_words, words_of
 from sfumato.data.spark.engine import MAX_BROADCAST, SparkEngine
-from sfumato.data.spark.session import named, refusing, whatever_pandas
+from sfumato.data.spark.session import held_with, named, refusing, whatever_pandas
 from sfumato.data.table import Table
 from sfumato.errors import DataError
 from sfumato.schema import MISSING, Schema
@@ -66,6 +66,10 @@ class SparkCells:
         return self.engine.schema
 
     @property
+    def most(self) -> int:
+        return bringing.MAX_LINES
+
+    @property
     def one_each(self) -> Self:
         return replace(self, engine=self.engine.one_each)
 
@@ -74,7 +78,7 @@ class SparkCells:
         with refusing(self.engine.where), self.engine.used() as used:
             counted = self.engine.lines_of(used.rows)
             whole = _encoded(counted, self.schema, self.engine.where)
-            added = whole.groupBy(*self._words).agg(sql.sum("rows").alias("rows")).persist()
+            added = held_with(self, whole.groupBy(*self._words).agg(sql.sum("rows").alias("rows")))
             added.count()
             return added, used.repeated, used.unowned
 
@@ -158,7 +162,7 @@ class SparkCells:
         """The classes of each region, made by tasks that take a region each."""
         where = self.engine.where
         with refusing(where):
-            grown = self._grown(rounded, region_of_point, grower).persist()
+            grown = held_with(self, self._grown(rounded, region_of_point, grower))
             codes, keys = code_columns(self.schema), ["region", "class"]
             inside = [
                 side.alias(f"{name} {number}")

@@ -21,7 +21,7 @@ from sfumato.methods.partition.search import Search
 from sfumato.privacy.requirements import Population, Requirement
 
 CELLS_AT_ONCE = 2**20
-"""Cells of a region: so many are in the memory of one task."""
+"""Regions with more cells are cut if they can be: so many are in the memory of one task."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,24 +44,32 @@ def grow_regions(table: LargeTable, requirements: Sequence[Requirement], cut: Cu
     points = Points.of(rounded.table, missing_first=True).arrays
     search = Search(points, requirements, population, sweep_rule(requirements, cut), by_purity=cut == "purity")
     grower = Grower(requirements=tuple(requirements), population=population, cut=cut, look_ahead=look_ahead)
-    return table.far.grow(rounded, regions_of(search, rounded, table.refusal), grower)
+    return table.far.grow(rounded, regions_of(search, rounded, table), grower)
 
 
-def regions_of(search: Search, rounded: Rounded, refusal: str) -> NDArray[np.int64]:
-    """The region of each rounded point: cut level by level until none has more cells than a task takes."""
+def regions_of(search: Search, rounded: Rounded, table: LargeTable) -> NDArray[np.int64]:
+    """The region of each rounded point: cut level by level until none has more cells than a task should take.
+
+    One that can only be cut between finer points goes to a task as it is, unless it is as much too large as the table.
+    """
     order = np.arange(len(rounded.cells))
     large = Runs(order, np.zeros(1, dtype=np.int64), np.array([len(order)]))
     region_of, found = np.empty(len(order), dtype=np.int64), 0
-    while True:
-        upto = np.concatenate([[0], np.cumsum(rounded.cells[order])])
-        few = upto[large.ends] - upto[large.starts] <= CELLS_AT_ONCE
-        for start, end in zip(large.starts[few], large.ends[few], strict=True):
+    while len(large.starts):
+        cuts = decide(search, large)
+        uncut = np.delete(np.arange(len(large.starts)), cuts.region)
+        if _count_cells(rounded, large)[uncut].max(initial=0) > table.far.most:
+            raise DataError(table.refusal)
+        parts = cut_in_place(search.points.positions, large, cuts)
+        few = _count_cells(rounded, parts) <= CELLS_AT_ONCE
+        starts, ends = (np.concatenate([large[side][uncut], parts[side][few]]) for side in (1, 2))
+        for start, end in zip(starts, ends, strict=True):
             region_of[order[start:end]] = found
             found += 1
-        large = Runs(order, large.starts[~few], large.ends[~few])
-        if not len(large.starts):
-            return region_of
-        cuts = decide(search, large)
-        if len(cuts.region) < len(large.starts):
-            raise DataError(refusal)
-        large = cut_in_place(search.points.positions, large, cuts)
+        large = Runs(order, parts.starts[~few], parts.ends[~few])
+    return region_of
+
+
+def _count_cells(rounded: Rounded, runs: Runs) -> NDArray[np.int64]:
+    upto = np.concatenate([[0], np.cumsum(rounded.cells[runs.order])])
+    return np.asarray(upto[runs.ends] - upto[runs.starts])

@@ -2,12 +2,24 @@
 
 import contextlib
 import os
+import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from sfumato.errors import ReleaseError, SfumatoError
+
+ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/+(?=[^/])")
+"""How a place that Spark's file systems know begins, with a sign too few if it was taken for a path."""
+
+
+def address_of(folder: Path | str) -> str | None:
+    """The address of a folder that is not given as a path of this machine."""
+    found = ADDRESS.match(str(folder))
+    if found is None:
+        return None
+    return f"{found[1]}://{'/' * (found[1] == 'file')}{str(folder)[found.end() :]}"
 
 
 def read_text(path: Path, what: str, refusal: type[SfumatoError]) -> str:

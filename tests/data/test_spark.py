@@ -300,10 +300,11 @@ def test_columns_of_several_values_and_columns_of_one_name_are_refused() -> None
 def test_more_lines_than_the_driver_takes_are_refused_with_advice(monkeypatch: pytest.MonkeyPatch) -> None:
     frame = pl.DataFrame({"age": list(range(10)) * 4, "ill": ["no", "yes"] * 20})
     monkeypatch.setattr(bring, "MAX_LINES", 10)
-    read(on_spark(frame), schema_of(age=AGE))
+    assert len(read(on_spark(frame), schema_of(age=AGE)).points) == 10
     monkeypatch.setattr(bring, "MAX_LINES", 9)
+    table = read(on_spark(frame), schema_of(age=AGE))
     with pytest.raises(DataError) as refused:
-        read(on_spark(frame), schema_of(age=AGE))
+        _ = table.points
     assert str(refused.value) == (
         "the data frame: 10 distinct rows are more than the 9 that fit the driver; declare a larger step, edges or "
         "coarsen for the columns with most values, or leave one out: age (about 10 values), ill (about 2 values)"

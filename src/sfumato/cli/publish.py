@@ -13,6 +13,7 @@ from sfumato.cli.reading import Engine, read_people
 from sfumato.cli.show import claim_figures, print_json, say, say_claim
 from sfumato.data import Table
 from sfumato.errors import ParameterError
+from sfumato.files import address_of
 from sfumato.methods import Method
 from sfumato.privacy.claims import Choice
 from sfumato.privacy.ledger import Ledger
@@ -29,7 +30,9 @@ def command(
     file: File,
     schema: SchemaFile,
     method: str = Option(metavar="NAME", autocompletion=complete_methods, help="One of the methods below."),
-    output: Path = output_option("FOLDER", "A new folder for the release."),
+    output: Path = output_option(
+        "FOLDER", "A new folder for the release; with --engine spark also an address, such as hdfs://host/release."
+    ),
     rows: Literal["generalized", "synthetic"] | None = Option(
         None,
         help="Publish noisy counts as rows generated from them: the boxes as they are, or "
@@ -79,7 +82,7 @@ def command(
     if as_json:
         print_json(
             {
-                "release": str(folder),
+                "release": address_of(folder) or str(folder),
                 "label": chosen.label,
                 "method": release.provenance.method,
                 "parameters": release.provenance.parameters,
@@ -96,7 +99,8 @@ def command(
         )
         return
     classes = "buckets" if release.layout == "buckets" else "classes"
-    say(f"{chosen.label}: {release.rows:,.0f} rows in {len(release.histograms):,} {classes}, in {folder}.")
+    place = address_of(folder) or folder
+    say(f"{chosen.label}: {release.rows:,.0f} rows in {len(release.histograms):,} {classes}, in {place}.")
     if table.repeated:
         most = table.schema.rows_per_person if release.claim.noise else 1
         used = "one row of each was" if most == 1 else f"at most {most} rows of each were"

@@ -6,7 +6,7 @@ nothing downstream can depend on the order of rows.
 
 import hashlib
 import json
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -16,11 +16,9 @@ from typing import Any, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.data.engine import Counted, Engine, PolarsEngine, Progress
+from sfumato.data.engine import Counted, Engine
 from sfumato.data.kept import KeptRows
-from sfumato.data.source import Source, is_on_spark
 from sfumato.data.survey import Survey
-from sfumato.errors import ParameterError
 from sfumato.notebook import html_table
 from sfumato.schema import Axis, Schema
 from sfumato.schema.axis import MISSING_LABEL, Span
@@ -129,10 +127,7 @@ class Table:
 
         It is made of the labels of values, each hashed once, and not of their codes.
         """
-        codes = self.cell_codes
-        marks = np.zeros(len(codes), dtype=np.uint64)
-        for axis, column in sorted(zip(self.schema.axes, codes.T, strict=True), key=lambda each: each[0].name):
-            marks = _mixed(marks) + _hash_labels(axis, column)
+        marks = marks_of(self.schema.axes, list(self.cell_codes.T))
         order = np.lexsort((self.cell_weight, marks))
         names = json.dumps(sorted(axis.name for axis in self.schema.axes))
         return hashlib.sha256(names.encode() + marks[order].tobytes() + self.cell_weight[order].tobytes()).hexdigest()
@@ -241,7 +236,11 @@ class Table:
     @classmethod
     def from_rows(cls, rows: Engine, schema: Schema) -> Self:
         """Count the cells of encoded rows, each point's by sensitive value; the missing value comes last."""
-        counted = rows.count_by_key(schema.axes)
+        return replace(cls.of_counted(rows.count_by_key(schema.axes), schema), rows=rows)
+
+    @classmethod
+    def of_counted(cls, counted: Counted, schema: Schema) -> Self:
+        """The same of cells that are counted."""
         quasi = len(schema.quasi)
         points, values = counted.keys[:, :quasi], schema.sensitive.together(list(counted.keys[:, quasi:].T))
         starts = np.ones(len(points), dtype=bool)
@@ -255,13 +254,20 @@ class Table:
             cell_point=point_of[order],
             cell_value=values[order],
             cell_weight=counted.rows[order],
-            rows=rows,
             cell_people=None if counted.first is None else counted.first[order],
             survey=survey,
             repeated=counted.repeated,
             unowned=counted.unowned,
             placed=counted.placed,
         )
+
+
+def marks_of(axes: Sequence[Axis], columns: Sequence[NDArray[np.integer]]) -> NDArray[np.uint64]:
+    """A hash of the labels of each row of codes, whatever order columns and values are declared in."""
+    marks = np.zeros(len(columns[0]), dtype=np.uint64)
+    for axis, column in sorted(zip(axes, columns, strict=True), key=lambda each: each[0].name):
+        marks = mixed(marks) + _hash_labels(axis, column)
+    return marks
 
 
 def _hash_labels(axis: Axis, codes: NDArray[np.integer]) -> NDArray[np.uint64]:
@@ -272,48 +278,8 @@ def _hash_labels(axis: Axis, codes: NDArray[np.integer]) -> NDArray[np.uint64]:
     return np.asarray(np.frombuffer(digests, dtype=np.uint64)[place.reshape(-1)])
 
 
-def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Every bit of each number spread over all of it (Steele, Lea and Flood, 2014), so that sums of them differ."""
     numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return np.asarray(numbers ^ (numbers >> np.uint64(31)))
-
-
-def read(
-    source: Any,
-    schema: Schema | Mapping[str, Any] | Path | str,
-    *,
-    encoding: str | None = None,
-    delimiter: str | None = None,
-    progress: Progress | None = None,
-) -> Table:
-    """The table in a file, in all files of a folder or of a pattern (`part-*.parquet`), or in a data frame.
-
-    A sheet stands behind its workbook (`people.xlsx#2024`), a table or a query behind the address of its database
-    (`sqlite:///people.db#visits`). Files of text are UTF-8 unless an `encoding` is given or they begin with the mark of
-    UTF-16; what stands between their cells is found out unless a `delimiter` is given.
-
-    The schema, which declares it, is a `Schema`, the path of a TOML file, or a mapping with the same contents. Rows are
-    read piece by piece and not held; `progress` is told how many were read, and of how many as far as is known. Those
-    of a Spark frame stay where they are, and Spark counts and joins them.
-
-    >>> age = {"role": "quasi", "kind": "numeric", "min": 0, "max": 99}
-    >>> ill = {"role": "sensitive", "kind": "categorical", "values": ["no", "yes"]}
-    >>> people = {"age": [34, 35, 71], "ill": ["no", "no", "yes"]}
-    >>> sf.read(people, schema={"columns": {"age": age, "ill": ill}})
-    Table of 3 rows; Schema 'table' of age (quasi, 100 numeric values), ill (sensitive, 2 categorical values)
-    """
-    if isinstance(schema, Mapping):
-        schema = Schema.parse(dict(schema))
-    elif not isinstance(schema, Schema):
-        schema = Schema.load(schema)
-    if is_on_spark(source):
-        if encoding or delimiter:
-            raise ParameterError("encoding and delimiter mean nothing for rows that Spark reads; say them to Spark")
-        from sfumato.data.spark import SparkEngine  # Spark takes a second to import
-
-        on_spark = SparkEngine.read(source, schema)
-        rows_there = on_spark.source
-        return replace(Table.from_rows(on_spark, schema), files=rows_there.files, derived=rows_there.derived)
-    rows = PolarsEngine.read(Source.of(source, encoding=encoding, delimiter=delimiter), schema, progress)
-    return replace(Table.from_rows(rows, schema), files=rows.source.files)

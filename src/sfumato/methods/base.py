@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.data import Table
+from sfumato.data.large import LargeTable
 from sfumato.data.survey import MOST_PEOPLE
-from sfumato.errors import ParameterError, UnsatisfiableError
+from sfumato.errors import DataError, ParameterError, UnsatisfiableError
 from sfumato.mechanisms.budget import Budget
 from sfumato.mechanisms.noise import Source, SystemSource
 from sfumato.parameters import check_parameters, declarations, label_of, parameter
@@ -121,7 +122,9 @@ class Method(ABC):
         return dataclasses.replace(release, claim=claim)
 
     def refuse(self, table: Table) -> None:
-        """Refuse a table whose schema the method cannot do justice to; its rows are not looked at."""
+        """Refuse a table whose schema the method cannot do justice to, or that is too large; rows are not looked at."""
+        if isinstance(table, LargeTable) and not self.takes_large:
+            raise DataError(table.refusal)
         if len(table.schema.secrets) > 1 and not self.takes_several:
             raise ParameterError(
                 f"{self.name} protects one sensitive column, and {table.schema.sensitive.name} are several; give all "
@@ -132,6 +135,11 @@ class Method(ABC):
                 f"rows_per_{table.schema.protect} is {table.schema.rows_per_person}, but {self.name} protects one "
                 f"sensitive value of each {table.schema.protect}; set it to 1"
             )
+
+    @property
+    def takes_large(self) -> bool:
+        """Whether a table may have more cells than fit into memory."""
+        return False
 
     @abstractmethod
     def _publish(self, table: Table, source: Source) -> Release:

@@ -11,6 +11,7 @@ from typing import Self, TypeVar
 from sfumato.data import Table
 from sfumato.data.formats import require_format
 from sfumato.errors import ParameterError, ReleaseError, SfumatoError
+from sfumato.files import address_of
 from sfumato.mechanisms.noise import SystemSource
 from sfumato.methods.base import Method
 from sfumato.privacy.account import BY_ROW, format_loss
@@ -123,7 +124,7 @@ class Publication(ExitStack):
                 person=self.person,
                 pilot=self.pilot,
                 method=self.method,
-                folder=os.path.abspath(self.folder) if self.folder else "",
+                folder=address_of(self.folder) or os.path.abspath(self.folder) if self.folder else "",
             )
             self.push(self._settle)
             self.enter_context(adding(SPENT))

@@ -5,6 +5,7 @@ So a release is never half there. A folder that holds a release and nothing else
 
 import dataclasses
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,8 @@ from numpy.typing import NDArray
 from sfumato.data.formats import read_pieces, write_table
 from sfumato.data.pieces import Parts, refuse_absent
 from sfumato.data.text import NOT_TEXT
-from sfumato.errors import ReleaseError
-from sfumato.files import new_folder, refuse_unwritable
+from sfumato.errors import ParameterError, ReleaseError
+from sfumato.files import address_of, new_folder, refuse_unwritable
 from sfumato.release.codebook import codebook
 from sfumato.release.envelope import CODEBOOK, DESCRIPTION, Envelope, files_of_release
 
@@ -27,7 +28,7 @@ def write_folder(
 ) -> Path:
     """Write the tables of a release, and the envelope with the names of their files, and return the folder."""
     files = {name: f"{name}{suffix}" for name in tables}
-    with new_folder(target, replace=replace and _is_release(target)) as unfinished:
+    with _new_folder(target, replace=replace) as unfinished:
         for name, table in tables.items():
             write_table(table, unfinished / files[name])
         described = dataclasses.replace(envelope, files=files)
@@ -36,8 +37,24 @@ def write_folder(
     return target
 
 
+def _new_folder(target: Path, *, replace: bool) -> AbstractContextManager[Path]:
+    """A folder to write into, which is put in place when all is written; the description comes last."""
+    if address := address_of(target):
+        from sfumato.data.spark.places import new_folder_at  # Spark takes a second to import
+
+        return new_folder_at(address, DESCRIPTION)
+    return new_folder(target, replace=replace and _is_release(target))
+
+
 def refuse_target(target: Path, *, replace: bool = False) -> None:
     """Refuse a folder to which a release could not be written, before anything is drawn for it."""
+    if address := address_of(target):
+        try:
+            from sfumato.data.spark.places import refuse_unwritable_at
+        except ImportError as error:
+            raise ParameterError(f"{address}: this is no folder of this machine; Spark writes there") from error
+        refuse_unwritable_at(address)
+        return
     refuse_unwritable(target, replace=replace and _is_release(target))
 
 

@@ -22,7 +22,7 @@ from sfumato.data.engine import Counted, as_positions
 from sfumato.data.keys import KeyCounts, Keys
 from sfumato.data.pieces import Parts
 from sfumato.data.spark.bring import as_frame, bring
-from sfumato.data.spark.cells import CODE, RAW, cells_of, encode_lines
+from sfumato.data.spark.cells import RAW, WORD, cells_of, encode_lines, values_of
 from sfumato.data.spark.people import Used, used_rows
 from sfumato.data.spark.rows import SparkRows, shown
 from sfumato.data.spark.session import held, named, refusing
@@ -99,7 +99,7 @@ class SparkEngine:
         names = self._cells(placed)
         kept = [sql.col(f"keep {number}").alias(name) for number, name in enumerate(self.schema.keep)]
         sizes = placed.group_by("part").agg(pl.col("rows").sum()).sort("part").rows()
-        with refusing(self.where), self._used() as used:
+        with refusing(self.where), self.used() as used:
             lines = self._spark(placed.drop("rows").rename({name: f"same {name}" for name in names}))
             same = [_alike(name, nullable=bool(placed[name].null_count())) for name in names]
             rows = used.rows.join(lines, on=reduce(and_, same), how="inner").select("part", "box", "value", *kept)
@@ -117,14 +117,7 @@ class SparkEngine:
 
     def _cells(self, lines: pl.DataFrame | DataFrame) -> list[str]:
         """The columns of cells."""
-        return [name for name in lines.columns if name.startswith((CODE, RAW))]
-
-    def _code(self, axis: Axis) -> str:
-        """The column of codes by arithmetic; that of values as they are spelled has the same number."""
-        return f"{CODE}{self.schema.axes.index(axis)}"
-
-    def _raw(self, axis: Axis) -> str:
-        return f"{RAW}{self.schema.axes.index(axis)}"
+        return [name for name in lines.columns if name.startswith((WORD, RAW))]
 
     @cached_property
     def _frame(self) -> DataFrame:
@@ -133,16 +126,19 @@ class SparkEngine:
         wanted = [*(axis.name for axis in schema.axes), *schema.keep, *person]
         return self.source.frame(wanted, lenient=not schema.keep and not schema.refusing)
 
+    def lines_of(self, rows: DataFrame) -> DataFrame:
+        """The distinct lines of cells of rows that are used, and how often each occurs."""
+        return rows.groupBy(*map(named, self._cells(rows))).agg(
+            sql.count(sql.lit(1)).alias("rows"), sql.sum("first").cast("long").alias("first")
+        )
+
     @cached_property
     def _lines(self) -> tuple[pl.DataFrame, int, int]:
         """The distinct lines of cells and how often each occurs, and what was found out about people."""
-        with refusing(self.where), self._used() as used:
-            names = self._cells(used.rows)
-            counted = used.rows.groupBy(*map(named, names)).agg(
-                sql.count(sql.lit(1)).alias("rows"), sql.sum("first").cast("long").alias("first")
-            )
-            axes = [self.schema.axes[int(name.split()[1])].name for name in names]
-            return pl.concat(bring(counted, self.where, axes)), used.repeated, used.unowned
+        with refusing(self.where), self.used() as used:
+            counted = self.lines_of(used.rows)
+            lines = pl.concat(bring(counted, self.where, values_of(self.schema, counted.columns)))
+            return lines, used.repeated, used.unowned
 
     @cached_property
     def _codes(self) -> pl.DataFrame:
@@ -152,14 +148,14 @@ class SparkEngine:
         for axis in self.schema.axes:
             wrong = find_unfit(codes[axis.name], axis)
             if wrong.any():
-                self._refuse(axis, lines.filter(wrong))
+                self.refuse(axis, lines.filter(wrong))
         return codes
 
-    def _refuse(self, axis: Axis, lines: pl.DataFrame) -> None:
+    def refuse(self, axis: Axis, lines: pl.DataFrame) -> None:
         """Refuse the first value that does not fit, of those of some lines, in the order of files and values."""
         cells = cells_of(self._frame, self.schema, self.where)
-        names = [name for name in (self._code(axis), self._raw(axis)) if name in lines.columns]
-        wrong = self._spark(lines.select(pl.col(name).alias(f"same {name}") for name in names).unique())
+        names = self._cells(lines)
+        wrong = self._spark(lines.select(pl.col(name).alias(f"same {name}") for name in names))
         same = reduce(and_, (_alike(name, nullable=True) for name in names))
         with refusing(self.where):
             rows = self._frame.select(*cells, named(axis.name).alias("value"), sql.input_file_name().alias("file"))
@@ -173,7 +169,8 @@ class SparkEngine:
         made = self._frame.sparkSession.createDataFrame(frame.to_arrow())
         return sql.broadcast(made) if frame.height <= MAX_BROADCAST else made
 
-    def _used(self) -> AbstractContextManager[Used]:
+    def used(self) -> AbstractContextManager[Used]:
+        """The rows that are used, as cells and kept columns."""
         return used_rows(self._frame, self.schema, self.where, self.only_first)
 
 

@@ -65,7 +65,9 @@ class SparkRows:
         wanted = [named(name).alias(f"column {number}") for number, name in enumerate(columns)]
         with refusing(self.where):
             counted = self.frame(columns).groupBy(*wanted).agg(sql.count(sql.lit(1)).alias("rows"))
-            found = pl.concat(bring(counted, self.where, columns))
+            found = pl.concat(
+                bring(counted, self.where, {name: sql.col(f"column {number}") for number, name in enumerate(columns)})
+            )
         lines = [found[f"column {number}"].alias(name) for number, name in enumerate(columns)]
         return pl.DataFrame(lines), found["rows"].to_numpy()
 

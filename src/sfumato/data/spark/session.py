@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 import warnings
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
@@ -106,8 +107,19 @@ def held(frame: DataFrame) -> Iterator[DataFrame]:
     try:
         yield held
     finally:
-        with suppress(*FAILED):
-            held.unpersist()
+        _let_go(held)
+
+
+def held_with(owner: object, frame: DataFrame) -> DataFrame:
+    """The same as long as there is somebody to ask for them."""
+    held = frame.persist()
+    weakref.finalize(owner, _let_go, held).atexit = False
+    return held
+
+
+def _let_go(held: DataFrame) -> None:
+    with suppress(*FAILED):
+        held.unpersist()
 
 
 @contextmanager

@@ -30,10 +30,19 @@ SMALLEST = 0.4
 
 
 def partition(
-    table: Table, requirements: Sequence[Requirement], cut: Cut, *, look_ahead: int = 0, height: int | None = None
+    table: Table,
+    requirements: Sequence[Requirement],
+    cut: Cut,
+    *,
+    look_ahead: int = 0,
+    height: int | None = None,
+    population: Population | None = None,
 ) -> NDArray[np.int64]:
-    """The class of each point of the table; classes are numbered in the order of their smallest point."""
-    population = Population(table.overall, table.schema.sensitive)
+    """The class of each point of the table; classes are numbered in the order of their smallest point.
+
+    A table that is part of another is told the `population` of the whole.
+    """
+    population = population or Population(table.overall, table.schema.sensitive)
     check_root(table, requirements, population)
     points = Points.of(table, missing_first=True).arrays
     units = None if all(requirement.unit == "rows" for requirement in requirements) else UnitArrays.of(table)
@@ -103,7 +112,7 @@ def _commonest(table: Table) -> str:
 
 
 def check_root(table: Table, requirements: Sequence[Requirement], population: Population) -> None:
-    """Refuse a table that fails a requirement even as one class."""
+    """Refuse a table that satisfies the requirements in no partition."""
     whole = np.zeros(len(table.cell_weight), dtype=np.int64)
     units = table.survey.units(whole, 1) if table.survey else {}
     for requirement in requirements:

@@ -47,7 +47,7 @@ def cut_down(search: Search, runs: Runs, steps: int, look_ahead: int = 0) -> NDA
             runs = _some(runs, ~is_few)
             if not len(runs.starts):
                 break
-        cuts = _decide(search.within(steps), runs)
+        cuts = decide(search.within(steps), runs)
         begins[_some(runs, _uncut(runs, cuts)).starts] = True
         runs, steps = cut_in_place(search.points.positions, runs, cuts), steps - 1
     begins[runs.starts] = True
@@ -86,7 +86,7 @@ def _penalties_of_regions(points: PointArrays, runs: Runs, begins: NDArray[np.bo
     return np.add.reduceat(each, np.searchsorted(starts, runs.starts)) if len(starts) else each
 
 
-def _decide(search: Search, runs: Runs) -> Cuts:
+def decide(search: Search, runs: Runs) -> Cuts:
     """The best cut of each region that can be cut."""
     parts = []
     for batch in _batches(runs, POINTS_AT_ONCE):

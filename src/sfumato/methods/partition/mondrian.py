@@ -12,10 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.data import Table
+from sfumato.data.large import LargeTable
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.noise import Source
 from sfumato.methods.base import refuse_kept_columns
 from sfumato.methods.partition.decide import Cut, partition
+from sfumato.methods.partition.regions import grow_regions
 from sfumato.methods.partition.requiring import RequiringMethod, sizes_for, smallest_class
 from sfumato.methods.partition.suppress import leave_out
 from sfumato.methods.partition.units import refuse_unknown_units
@@ -91,7 +93,16 @@ class Mondrian(RequiringMethod):
         if self.suppress and self.recoding == "bucketize":
             raise ParameterError("suppress goes with generalized rows: buckets are not wide, whoever is in them")
 
+    @property
+    def takes_large(self) -> bool:
+        """Points are published one by one in buckets; who is left out, and how high the tree is, all classes decide."""
+        return self.recoding == "generalize" and not self.suppress and self.height is None
+
     def _publish(self, table: Table, source: Source) -> Release:
+        if isinstance(table, LargeTable):
+            found = grow_regions(table, self.all_requirements, self.cut, self.look_ahead)
+            histograms = histograms_of(found.number, found.value, found.rows, len(found.lo), table.values)
+            return self.make_release(table, Boxes(found.lo, found.hi, found.missing), histograms, kept=found.kept)
         if self.recoding == "bucketize":
             refuse_kept_columns(table, "bucketization takes rows apart; use generalization or another role")
         class_of = self._classify(table)

@@ -11,7 +11,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from sfumato.data import read
-from sfumato.data.propose import make_proposal, propose, to_toml
+from sfumato.data.propose import MAX_QUASI, make_proposal, propose, to_toml
 from sfumato.errors import DataError
 from sfumato.schema import NumericAxis, Schema
 from strategies import SchemaCase, schemas
@@ -74,7 +74,7 @@ def test_at_most_eight_quasi_identifiers_are_guessed_those_that_tell_most() -> N
         pl.all().replace_strict({str(n): f"value {n}" for n in range(13)}),
         ill=pl.Series(["no", "no", "yes", "no"] * 100),
     )
-    proposal = make_proposal(frame, "ill")
+    proposal = make_proposal(frame, ["ill"], (), (), MAX_QUASI)
     assert [axis.name for axis in proposal.schema.quasi] == [f"q{i}" for i in range(3, 11)]
     assert proposal.why["q0"] == (
         "tells less about whose a row is (1.0 bits) than the 8 that are taken (2.3 bits or more)"

@@ -10,7 +10,7 @@ import pytest
 
 from sfumato import KAnonymity, Mondrian
 from sfumato.data import read
-from sfumato.data.propose import Proposal, make_proposal, to_toml
+from sfumato.data.propose import MAX_QUASI, Proposal, make_proposal, to_toml
 from sfumato.data.word_order import natural_word_order
 from sfumato.errors import SchemaError
 from sfumato.release import Release
@@ -24,7 +24,7 @@ PICK = RNG.integers(0, 10**6, ROWS)
 
 def proposed(**columns: Any) -> Proposal:
     frame = pl.DataFrame({**columns, "other": [f"town {n % 7}" for n in PICK], "ill": ["flu", "cold"] * (ROWS // 2)})
-    return make_proposal(frame, "ill")
+    return make_proposal(frame, ["ill"], (), (), MAX_QUASI)
 
 
 def some(*values: Any) -> list[Any]:
@@ -128,7 +128,7 @@ def test_words_among_numbers_are_missing_values() -> None:
     assert {"N", "."} <= set(found.schema.missing)
     assert all(axis.nullable and axis.kind == "numeric" for axis in found.schema.quasi if axis.name != "other")
     frame = pl.DataFrame({"age": some(20, 30, 40, -9), "town": some("a", "b", "gone"), "ill": some("x", "y")})
-    named = make_proposal(frame, "ill", missing=["-9", "gone"]).schema
+    named = make_proposal(frame, ["ill"], (), ["-9", "gone"], MAX_QUASI).schema
     assert [(axis.name, axis.nullable) for axis in named.quasi] == [("age", True), ("town", True)]
 
 
@@ -178,7 +178,7 @@ NASTY: dict[str, pl.DataFrame] = {
 def test_from_file_to_release(name: str, tmp_path: Path) -> None:
     path = tmp_path / f"{name}.csv"
     NASTY[name].write_csv(path)
-    proposal = make_proposal(path, "krank")
+    proposal = make_proposal(path, ["krank"], (), (), MAX_QUASI)
     (tmp_path / "s.toml").write_text(to_toml(proposal.schema, proposal.why), encoding="utf-8")
     schema = Schema.load(tmp_path / "s.toml")
     assert schema == proposal.schema

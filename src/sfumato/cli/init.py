@@ -41,7 +41,7 @@ def command(
     target = output or Path(f"{source.name or 'schema'}.toml")
     if target.exists() and not force:
         raise ParameterError(f"{target}: this already exists; choose another name with -o, or give --force")
-    proposal = make_proposal(source, names(sensitive), names(quasi), missing=missing or (), max_quasi=max_quasi)
+    proposal = make_proposal(source, names(sensitive), names(quasi), missing or (), max_quasi)
     place(target, to_toml(proposal.schema, proposal.why))
     _show(proposal)
     say()

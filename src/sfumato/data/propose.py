@@ -82,26 +82,21 @@ def propose(
     >>> sf.propose("town.csv", sensitive="condition", quasi=("age", "sex")).sensitive.name
     'condition'
     """
-    return make_proposal(source, sensitive, quasi, missing=missing, max_quasi=max_quasi).schema
+    secrets = (sensitive,) if isinstance(sensitive, str) else tuple(sensitive)
+    return make_proposal(source, secrets, quasi, missing, max_quasi).schema
 
 
 def make_proposal(
-    source: Any,
-    sensitive: str | Sequence[str],
-    quasi: tuple[str, ...] = (),
-    *,
-    missing: Sequence[str] = (),
-    max_quasi: int = MAX_QUASI,
+    source: Any, secrets: Sequence[str], quasi: tuple[str, ...], missing: Sequence[str], max_quasi: int
 ) -> Proposal:
     """The same, with the reasons."""
-    secrets = (sensitive,) if isinstance(sensitive, str) else tuple(sensitive)
     frame, where = read_frame(source)
     refuse_absent([*secrets, *quasi], frame.columns, where)
     for name in secrets:
         if name in quasi:
             raise DataError(f"{where}: the column {name!r} cannot be both sensitive and a quasi-identifier")
     profiles, spellings = look_at(frame, missing)
-    columns = _Columns({profile.name: profile for profile in profiles}, secrets, quasi, where)
+    columns = _Columns({profile.name: profile for profile in profiles}, tuple(secrets), quasi, where)
     for profile in profiles:
         _look(profile, columns)
     if not quasi:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -112,3 +113,17 @@ def test_their_values_are_declared_and_checked() -> None:
         schema_of(ward={"role": "other"})
     with pytest.raises(DataError, match=r"row 1, column 'ward': 'z' is not one of 'a', 'b', 'c'"):
         read(people(5).with_columns(ward=pl.lit("z")), schema_of())
+
+
+def test_of_people_with_several_rows_as_many_are_modelled_as_are_counted() -> None:
+    frame = people(600).with_columns(who=pl.int_range(600) % 150)
+    schema = replace(schema_of(who={"role": "identifier"}), rows_per_person=2)
+    table = read(frame, schema)
+    wider = table.with_others
+    assert wider is not None
+    assert (table.n, wider.rows.sum()) == (300, 300)
+    codes, place = np.unique(wider.keys[:, :2], axis=0, return_inverse=True)
+    assert np.array_equal(codes, np.unique(table.cell_codes, axis=0))
+    assert np.array_equal(np.bincount(place.reshape(-1), wider.rows), table.cell_weight)
+    assert sf.Mondrian(k=10).publish(table).rows == 150
+    assert sf.Synthesis(epsilon=5).publish(table).claim.promises

@@ -264,7 +264,8 @@ class PolarsEngine:
         beside = pl.concat([batch.beside for batch, _ in several])
         people = pl.concat([names for _, names in several])
         tally.repeated += int((people.value_counts()["count"] > 1).sum())
-        most, others = 1 if self.only_first else self.schema.rows_per_person, pl.DataFrame([*kept, *beside])
+        most = 1 if self.only_first else self.schema.rows_per_person
+        others = pl.DataFrame([column for column in (*kept, *beside) if column.name not in codes.columns])
         first, used = (
             keep_rows_of_people(codes, others, people, limit, secrets=self.schema.secret_names) for limit in (1, most)
         )

@@ -35,7 +35,7 @@ class Supported(Requirement):
     support: int = parameter(help="at least this many sensitive values in a class", minimum=1, example=2)
     each: int = parameter(default=1, help="how many rows of a value count", minimum=1)
 
-    def holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
+    def _holds(self, counts: Counts, population: Population) -> NDArray[np.bool_]:
         return np.asarray((counts >= self.each).sum(-1) >= self.support)
 
     def sentence(self) -> str:

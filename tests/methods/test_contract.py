@@ -46,6 +46,7 @@ REQUIREMENT_PARAMETERS: dict[str, dict[str, Any]] = {
     "delta-disclosure": {"delta": 1.5},
     "(alpha,k)-anonymity": {"alpha": 0.95, "k": 2},
     "beta-likeness": {"beta": 2.0, "enhanced": True},
+    "of column": {"column": None, "others_known": True, "of": {"requirement": "l-diversity", "l": 1.1}},
 }
 
 

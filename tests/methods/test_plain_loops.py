@@ -36,6 +36,7 @@ SETTINGS: tuple[sf.Method, ...] = (
     sf.Mondrian(k=5, cut="median"),
     sf.Mondrian(k=3, l=1.5),
     sf.Mondrian(k=3, t=0.4, cut="purity", look_ahead=0),
+    sf.Mondrian(k=3, requirements=(sf.KHouseholds(k_households=3), sf.KMap(k_map=40))),
     sf.QuadTree(epsilon=40),
     sf.KDTree(epsilon=40),
     sf.PrivTree(epsilon=40),
@@ -108,10 +109,13 @@ def _table(seed: int) -> sf.Table:
     """Residents of whom some did not say how old they are, or where they live."""
     spec = Schema.load(SCHEMA_PATH).spec()
     spec["columns"] |= {name: {**spec["columns"][name], "nullable": True} for name in ("age", "district")}
+    spec["columns"] |= {"home": {"role": "household"}, "weight": {"role": "weight"}}
     silent = np.random.default_rng(seed).random((2, PEOPLE)) < 0.1
     people = sf.residents(PEOPLE, seed=seed + 1).with_columns(
         pl.when(pl.Series(silent[0])).then(None).otherwise(pl.col("age")).alias("age"),
         pl.when(pl.Series(silent[1])).then(None).otherwise(pl.col("district")).alias("district"),
+        (pl.int_range(PEOPLE) // 3).alias("home"),
+        pl.lit(12).alias("weight"),
     )
     return sf.read(people, Schema.parse(spec))
 

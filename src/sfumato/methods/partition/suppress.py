@@ -109,7 +109,7 @@ def present_penalty(table: Table, class_of: NDArray[np.int64]) -> float:
         keys = np.unique(number * (axis.size + 1) + column + 1)
         owner, position = np.divmod(keys, axis.size + 1)
         width = np.bincount(owner) - 1
-        if axis.kind == "numeric":
+        if axis.spaced:
             known = position > 0
             holders, first, count = np.unique(owner[known], return_index=True, return_counts=True)
             lowest, highest = position[known][first], position[known][first + count - 1]

@@ -110,7 +110,8 @@ def command(
         say(f"Rows without a {person} in the file: {table.unowned:,}; they were left out. This is for your eyes only.")
     if table.placed:
         placed = ", ".join(f"{name} {count:,}" for name, count in sorted(table.placed.items()))
-        say(f"Values off the schema in the file, replaced as it says: {placed}. This is for your eyes only.")
+        whose = "This is for your eyes only." if release.claim.noise else "The release tells how many, too."
+        say(f"Values off the schema in the file, replaced as it says: {placed}. {whose}")
     say_claim(release.claim)
     show_charge(charged)
 

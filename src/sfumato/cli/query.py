@@ -27,7 +27,7 @@ def command(
         None,
         metavar="CONDITIONS",
         help="Conditions joined by and, or, not and parentheses: = != < <= > >=, in (a, b), not in (a, b), between a "
-        "and b, is missing. Without any, everybody.",
+        "and b, is missing. With --sum, --mean or --by there need be none: everybody.",
     ),
     total: str | None = Option(None, "--sum", metavar="COLUMN", help="What the numbers in a column add up to."),
     mean: str | None = Option(None, metavar="COLUMN", help="The mean of a column."),
@@ -60,7 +60,9 @@ def command(
         require_format(output)
         refuse_existing(output)
     if conditions is None and not given and by is None:
-        raise ParameterError('nothing is asked; give conditions, such as "age >= 40", or --by, --sum or --mean')
+        raise ParameterError(
+            'nothing is asked; give conditions, such as "age >= 40", or --by, --sum, --mean or --share'
+        )
     published = load_release(release)
     if isinstance(published, FlowRelease):
         if given or by is not None or conditions is None:

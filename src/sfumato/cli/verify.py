@@ -135,7 +135,11 @@ def _show(found: Verification, charged: str | None) -> None:
     say("What no verification can see:")
     for sentence in found.unseen:
         say(f"- {sentence}", indent=INDENT)
-    say(VERDICTS[found.outcome])
+    unseen = [check.title for check in found.checks if not check.recomputed]
+    if found.outcome == "undecided" and 0 < len(unseen) < len(found.checks):
+        say(f"What can be recomputed holds; {' and '.join(unseen)} cannot be, and nothing contradicts it.")
+    else:
+        say(VERDICTS[found.outcome])
 
 
 def _show_checks(release: Release, found: Verification) -> None:

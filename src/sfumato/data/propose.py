@@ -128,7 +128,7 @@ def _look(profile: Profile, columns: _Columns) -> None:
     elif len(profile.texts) == 1 and profile.rows > 1 and not profile.missing:
         columns.leave_out(name, f"every row has {profile.texts[0]!r}, which tells nothing")
     elif looks_like(name, WEIGHT_NAMES) and not looks_like(name, BODY_WEIGHT) and profile.numbers is not None:
-        columns.leave_out(name, "called a weight of rows, which nobody knows about a person")
+        columns.leave_out(name, "called a weight of rows, which nobody knows about a person; role weight uses it")
     else:
         finding = recognize(profile, "quasi")
         if finding.spec:
@@ -222,8 +222,8 @@ def _name(where: str) -> str:
 def to_toml(schema: Schema, why: dict[str, str] | None = None) -> str:
     """The schema as a commented file to edit, with what is known about each column above it."""
     lines = [
-        "# A proposal. Roles: identifier (dropped), quasi, sensitive, weight (of a survey), household, keep (published",
-        "# as it is), ignore.",
+        "# A proposal. Roles: identifier (dropped), quasi, sensitive, other (no secret, known to nobody), weight (of a",
+        "# survey), household, keep (published as it is), ignore.",
         "# from_data lists what was read off the rows: replace it by what is public knowledge, then delete the line.",
         "# off_schema says what becomes of a value that does not fit: clip takes the nearest; a categorical column can",
         '# name one of its values, such as "Other". A column without it refuses the file, which tells about somebody.',

@@ -219,6 +219,9 @@ def _numbers(column: Profile, role: str) -> Finding | None:
 def _comma_numbers(column: Profile, role: str) -> Finding | None:
     if column.comma_numbers is None:
         return None
+    if column.texts.str.contains(".", literal=True).any():
+        odd = column.texts.filter(column.texts.str.contains(".", literal=True))[0]
+        return Finding({}, f"numbers with points between thousands such as {odd}, which are not read; take them out")
     scale = scale_of(column.comma_numbers, column.counts, role)
     spec = clipped(scale) | {"decimal": ","}
     try:

@@ -7,7 +7,7 @@ because programs have all of it in `release.json` already. So there is one way t
 from collections.abc import Iterator
 
 from sfumato.release.envelope import Envelope
-from sfumato.schema import Axis, Schema
+from sfumato.schema import Axis, CategoricalAxis, Schema
 from sfumato.schema.axis import AS_MISSING, CLIP, MISSING_LABEL, ROUND
 from sfumato.schema.column import MODELLED_ROLES, Column
 from sfumato.schema.numeric import NumericAxis, spell_number
@@ -104,10 +104,16 @@ def _file_of(column: Column | None, envelope: Envelope) -> str:
 def _values(axis: Axis) -> str:
     if isinstance(axis, NumericAxis):
         if axis.edges:
-            ends = f"from {spell_number(axis.edges[0])} to below {spell_number(axis.edges[-1])}"
-            return f"{axis.size:,} bins {ends}; `[a, b)` is from a up to, but without, b"
+            low, high = axis.finite_edges[0], axis.finite_edges[-1]
+            beyond = [f"one below {spell_number(axis.edges[1])}"] * axis.open_below
+            beyond += [f"one from {spell_number(axis.edges[-2])} on"] * axis.open_above
+            ends = "".join(f", {each}" for each in (f"from {spell_number(low)} to below {spell_number(high)}", *beyond))
+            return f"{axis.size:,} bins{ends}; `[a, b)` is from a up to, but without, b"
         ends = f"from {spell_number(axis.minimum)} to {spell_number(axis.maximum)}"
-        return f"numbers {ends} in steps of {spell_number(axis.step)}{_levels(axis)}"
+        open_ends = [" or less"] * axis.open_below + [" or more"] * axis.open_above
+        return f"numbers {ends}{' and'.join(open_ends)} in steps of {spell_number(axis.step)}{_levels(axis)}"
+    if axis.size > MAX_LISTED and not isinstance(axis, CategoricalAxis):
+        return _cell(axis.expected)
     return f"{_listed(axis.labels[: axis.size])}{_levels(axis)}"
 
 

@@ -20,7 +20,7 @@ from sfumato.methods.partition.grow import cut_down
 from sfumato.methods.partition.requiring import smallest_class
 from sfumato.methods.partition.search import Search, count_rows
 from sfumato.methods.partition.units import UnitArrays
-from sfumato.privacy.requirements import Population, Requirement
+from sfumato.privacy.requirements import OfColumn, Population, Requirement
 
 Cut = Literal["ncp", "median", "purity"]
 CAUTION = 0.5
@@ -108,7 +108,8 @@ def _commonest(table: Table) -> str:
     each = [table.focused(column) for column in table.schema.secret_names]
     one = max(each, key=lambda column: int(column.overall.max()))
     label = one.schema.sensitive.labels[int(one.overall.argmax())]
-    return f"{label!r} has {one.overall.max() / one.n:.1%}"
+    of = f"of {one.schema.sensitive.name} " if len(each) > 1 else ""
+    return f"{of}{label!r} has {one.overall.max() / one.n:.1%}"
 
 
 def check_root(table: Table, requirements: Sequence[Requirement], population: Population) -> None:
@@ -119,6 +120,8 @@ def check_root(table: Table, requirements: Sequence[Requirement], population: Po
         counts = table.overall if requirement.unit == "rows" else units[requirement.unit]
         if not requirement.holds(counts[None, :], population)[0]:
             why = f" (the commonest sensitive value {_commonest(table)} of them)"
+            if isinstance(requirement, OfColumn) and requirement.others_known:
+                why = ", among those of them whose other sensitive values are the same"
             raise UnsatisfiableError(
                 f"no release of this table can satisfy {requirement}: its {table.n} rows taken together already "
                 f"fail it{why if requirement.bounds_values else ''}"

@@ -34,7 +34,7 @@ TEXT_ENDINGS = (".tsv", ".txt")
 MAX_REASON = 200
 GUESSED = 2**20
 """Bytes of a file from which its encoding is guessed."""
-UNREADABLE = (pl.exceptions.PolarsError, OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error)
+UNREADABLE = (pl.exceptions.PolarsError, OSError, EOFError, zlib.error, UnicodeError, csv.Error)
 
 
 @dataclass(frozen=True, kw_only=True)

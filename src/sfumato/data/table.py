@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from sfumato.data.engine import Counted, Engine
 from sfumato.data.kept import KeptRows
 from sfumato.data.survey import Survey
+from sfumato.errors import DataError
 from sfumato.notebook import html_table
 from sfumato.schema import Axis, Schema
 from sfumato.schema.axis import MISSING_LABEL, Span
@@ -166,7 +167,8 @@ class Table:
             return self
         one_each = replace(self, survey=self.survey and self.survey.of_first)
         first = one_each.reweight(self.cell_people, before=self.cell_people)
-        return replace(first, cell_people=None, rows=self.rows.one_each if self.rows else None)
+        rows = self.rows.one_each if self.rows else None
+        return replace(first, schema=self.schema if rows else first.schema, cell_people=None, rows=rows)
 
     def focused(self, column: str) -> Self:
         """The same people with one of the sensitive columns alone."""
@@ -206,16 +208,26 @@ class Table:
     def with_others(self) -> Counted | None:
         """The rows by the codes of all columns that a model has to know; nothing where there are no other columns, or
         where rows were taken away without looking at those."""
-        if self.wider is None and self.schema.others and self.rows is not None:
-            return self.rows.count_by_key(self.schema.modelled)
-        return self.wider
+        if self.wider is not None or not self.schema.others or self.rows is None:
+            return self.wider
+        found = self.rows.count_by_key(self.schema.modelled)
+        cells, place = np.unique(found.keys[:, : len(self.schema.axes)], axis=0, return_inverse=True)
+        order = np.lexsort(self.cell_codes.T[::-1])
+        rows = np.bincount(place.reshape(-1), found.rows, len(cells))
+        if not np.array_equal(cells, self.cell_codes[order]) or not np.array_equal(rows, self.cell_weight[order]):
+            raise DataError(f"{self.rows.where}: the rows are no longer those that were read")
+        return found
 
     def reweight(self, weights: NDArray[np.int64], before: NDArray[np.int64] | None = None) -> Self:
-        """The same cells with other numbers of rows, those without any left out; `before` is what the survey counts."""
+        """The same cells with other numbers of rows, those without any left out; `before` is what the survey counts.
+
+        Which rows of a cell stay is not told, and so nothing of columns with role other is known of them.
+        """
         some = weights > 0
         occupied, cell_point = np.unique(self.cell_point[some], return_inverse=True)
         return replace(
             self,
+            schema=self.schema.without_others,
             points=self.points[occupied],
             cell_point=cell_point,
             cell_value=self.cell_value[some],

@@ -41,8 +41,8 @@ CLOSED = (
 """Where no cell can stop a release, what keeps a cell from reaching into the lines after it."""
 UTF_8 = (
     "in a Parquet file or an Arrow table, columns of text hold UTF-8, and a workbook, a statistics program's file or a "
-    "database can be read as a whole, as programs that write these see to; one in which a cell stops that is refused, "
-    "which tells about somebody"
+    "database can be read as a whole, and text in UTF-16 or UTF-32 is made of whole characters, as programs that write "
+    "these see to; one in which a cell is otherwise is refused or read otherwise, which tells about somebody"
 )
 UNWEIGHTED = "weights are not used: what is counted are rows, not people of the population"
 WEIGHED = "the weights of rows add up to the people of the population who are like them"

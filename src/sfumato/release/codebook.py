@@ -6,7 +6,7 @@ because programs have all of it in `release.json` already. So there is one way t
 
 from collections.abc import Iterator
 
-from sfumato.release.envelope import Envelope
+from sfumato.release.envelope import MEAN, MOVING, Envelope
 from sfumato.schema import Axis, CategoricalAxis, Schema
 from sfumato.schema.axis import AS_MISSING, CLIP, MISSING_LABEL, ROUND
 from sfumato.schema.column import MODELLED_ROLES, Column
@@ -14,6 +14,8 @@ from sfumato.schema.numeric import NumericAxis, spell_number
 
 MAX_LISTED = 30
 """Values or groups that one cell lists; all are in `release.json`."""
+AS_THEY_ARE = ("original", "sampling")
+"""Methods that publish rows as they are."""
 HEADER = ("Column", "File", "Role", "Kind", "Values", "Missing values", "How it is published", "Values off the schema")
 OWN = {
     "bucket": "the number of a bucket, whose rows share the sensitive values that are counted for it",
@@ -147,8 +149,11 @@ def _published(column: Column, envelope: Envelope) -> str:
         return "as it is" if column.role == "quasi" else "generated: drawn with noise"
     if claim.noise:
         return "generated from noisy counts: no row is a person's"
-    if layout == "buckets" or column.role == "sensitive" or envelope.provenance.method == "original":
+    made = envelope.provenance
+    if layout == "buckets" or column.role == "sensitive" or made.method in AS_THEY_ARE:
         return "as it is"
+    if made.method in MOVING or made.parameters.get("recoding") == MEAN:
+        return "changed: it need not be anybody's value"
     return "generalized: a label covers the value that the person has"
 
 

@@ -23,7 +23,7 @@ from sfumato.privacy.claims import Check, Claim, NoGuarantee, Units
 from sfumato.privacy.distances import shares
 from sfumato.privacy.requirements import Population
 from sfumato.release.boxes import Boxes
-from sfumato.release.envelope import Provenance
+from sfumato.release.envelope import MEAN, MOVING, Provenance
 from sfumato.release.histograms import cells_of, histograms_of
 from sfumato.release.inside import counts_inside, sides_of
 from sfumato.release.measured import Measured
@@ -38,10 +38,6 @@ INVISIBLE = ("Cc", "Cf", "Zs", "Zl", "Zp")
 """Kinds of characters that a reader does not see."""
 TIGHT = ("mondrian", "mdav")
 """Methods that publish the tightest ranges around the rows of a class."""
-MOVING = ("rank-swapping", "noise", "pram")
-"""Methods that change the quasi-identifiers of people, so that nobody need stand where they are said to."""
-MEAN = "mean"
-"""The recoding that publishes means of classes."""
 EVEN_INSIDE = ("dpcube",)
 """Methods that cut boxes until people are spread evenly inside them."""
 

@@ -19,6 +19,10 @@ from sfumato.privacy.claims import Claim, parse_claim
 from sfumato.version import __version__
 
 FORMAT = 1
+MOVING = ("rank-swapping", "noise", "pram")
+"""Methods that change the quasi-identifiers of people, so that nobody need stand where they are said to."""
+MEAN = "mean"
+"""The recoding that publishes means of classes."""
 DESCRIPTION = "release.json"
 CODEBOOK = "codebook.md"
 """What its columns mean, for people; folders of earlier versions have none."""

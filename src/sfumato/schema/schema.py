@@ -175,6 +175,13 @@ class Schema:
         """The quasi-identifiers and, last, the sensitive columns."""
         return (*self.quasi, *self.secrets)
 
+    @property
+    def without_others(self) -> Self:
+        """The schema of rows of which nothing is known in columns with role other."""
+        if not self.others:
+            return self
+        return self.with_columns(tuple(column for column in self.columns if column.role != "other"))
+
     def focused(self, column: str) -> Self:
         """The schema with this sensitive column alone."""
         return self.with_columns(tuple(one for one in self.columns if one.role != "sensitive" or one.name == column))

@@ -133,7 +133,7 @@ def made_up_table(release: Release) -> Table:
     cells = np.lexsort((value, rank[group]))
     cells = cells[counts[cells].round() > 0]
     return Table(
-        schema=release.schema,
+        schema=release.schema.without_others,
         points=np.ascontiguousarray(points[order]),
         cell_point=rank[group][cells],
         cell_value=value[cells].astype(np.int32),

@@ -23,7 +23,7 @@ def regroup(
     first = like.cell_people if people else None
     return replace(
         like,
-        schema=schema,
+        schema=schema.without_others,
         points=np.ascontiguousarray(points[starts]),
         cell_point=np.cumsum(starts) - 1,
         cell_value=values,

@@ -22,7 +22,7 @@ from sfumato.parameters import parameter
 from sfumato.privacy.claims import Syntactic
 from sfumato.privacy.requirements import KAnonymity
 from sfumato.release.boxes import Boxes
-from sfumato.release.content import MEAN
+from sfumato.release.envelope import MEAN
 from sfumato.release.histograms import histograms_of
 from sfumato.release.release import Release
 from sfumato.schema import Axis

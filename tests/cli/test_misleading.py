@@ -39,7 +39,8 @@ DIRICHLET = ("--method", "dirichlet", "--epsilon", "1")
 
 
 def describe(folder: Path, change: Change) -> None:
-    """Change what `release.json` says."""
+    """Change what `release.json` says; the codebook, which would tell, goes."""
+    (folder / "codebook.md").unlink(missing_ok=True)
     path = folder / "release.json"
     spec = json.loads(path.read_text(encoding="utf-8"))
     change(spec)

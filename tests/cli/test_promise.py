@@ -442,7 +442,7 @@ def test_noise_that_does_not_fit_a_column_is_refused_before_it_is_charged(
 ) -> None:
     declare_one_row(people)
     told = publish("r", "--method", "local", "--epsilon", "1", "--mechanism", mechanism)
-    assert (told.code, "keeps near numbers near" in told.err) == (2, True)
+    assert (told.code, "keeps near values near" in told.err) == (2, True)
     assert Ledger().entries() == []
 
 

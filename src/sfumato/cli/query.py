@@ -14,7 +14,7 @@ from sfumato.release import FlowRelease, Release, load_release
 from sfumato.release.answer import Answer, Kind, spell_amount, spell_share
 from sfumato.release.grouping import Marginal, parse_by
 
-EXAMPLE = 'sfumato query release --by sex,age:20 --share "condition = Diabetes" "not district = \'Old Town\'"'
+EXAMPLE = "sfumato query release \"age >= 40 and not sex = 'Male'\""
 NO_BOUNDS = (
     "How far these can be from the truth is not known, so they have no bounds: rows were drawn from a model, or nobody "
     "says what made them."

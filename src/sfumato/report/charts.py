@@ -11,7 +11,7 @@ PALETTE = (
     *("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#332288", "#999933", "#771122", "#444400"),
     *("#ee1144", "#aa1188", "#9988ff", "#005544", "#dd9988", "#663300", "#227700", "#dd00ff", "#33bb00", "#886600"),
     *("#44bbbb", "#996655", "#008899", "#0044ff", "#553355", "#ff77ff", "#ff0088", "#ff2200", "#8811bb", "#ff7788"),
-    *("#990000", "#99bb00", "#889977", "#9944dd"),
+    *("#990000", "#99bb00", "#889977", "#bbaaee", "#002233", "#888899", "#332211"),
 )
 """Okabe and Ito's colours without black and yellow and two of Tol's, which colour-blind readers tell apart; then those
 that are farthest from all before them."""

@@ -35,7 +35,7 @@ HUGE = 2_000
 def cells_of(counts: list[list[float]], noise: float = 0.01) -> NoisyCells:
     array = np.array(counts, dtype=np.float64)
     steps = np.column_stack(np.unravel_index(np.arange(array.size), array.shape))
-    return NoisyCells(array.shape, steps, array.reshape(-1), noise)
+    return NoisyCells(array.shape, steps, array.reshape(-1), noise, noise)
 
 
 def test_the_first_cut_is_where_densities_differ_most() -> None:
@@ -216,21 +216,14 @@ def test_the_partition_never_sees_the_rows() -> None:
     assert len(found[0].boxes) > 3
 
 
-def test_counts_that_chose_the_cuts_are_not_used_again() -> None:
-    """Parts of cells whose noise was large are cut out: with their counts, an empty domain would seem to hold people.
-
-    One row in 2,500 cells. What small parts hold is the fresh count, right on average; the merged one was not.
-    """
-    columns = {name: {"role": "quasi", "kind": "numeric", "min": 0, "max": 49} for name in ("x", "y")}
-    ill = {"role": "sensitive", "kind": "categorical", "values": ["no", "yes"]}
-    table = read({"x": [49], "y": [49], "ill": ["no"]}, Schema.parse({"columns": {**columns, "ill": ill}}))
-    small = []
-    for seed in range(40):
-        release = DPCube(epsilon=1).publish(table, SimulatedSource(seed))
-        volume = release.boxes.widths.prod(axis=1)
-        small.append(release.weights[volume <= 4].sum())
-    assert np.mean(small) < 3
-    assert dpcube._settle_counts(np.array([[30.0, 10.0]])).tolist() == [[30, 10]]
+def test_two_counts_are_merged_by_their_variance() -> None:
+    """One part of two cells, 10 + 20 ± 2·1; fresh histogram 30 + 10 ± 2·3: 40 and 30 meet at (40·2 + 30·6) / 8."""
+    tree = partition_cells(cells_of([[10.0, 20.0]], noise=1e6), 0)
+    assert len(tree.parts) == 1
+    merged = dpcube._merge_counts(np.array([[30.0, 10.0]]), 3.0, tree, 1.0)
+    assert merged.sum() == pytest.approx((40 * 2 + 30 * 6) / 8)
+    assert merged[0, 0] - merged[0, 1] == pytest.approx(20)
+    assert dpcube._merge_counts(np.array([[30.0, 10.0]]), 3.0, tree, math.inf).tolist() == [[30, 10]]
 
 
 def test_settings_are_named_and_checked() -> None:

@@ -40,13 +40,15 @@ ROWS_PER_VALUE = 2.0
 class NoisyCells:
     """Listed cells with noisy counts; all others of the domain count as empty.
 
-    `noise` is the mean square of what an empty cell shows.
+    `noise` is the mean square of what an empty cell shows; `variance` that of each count as a share of a sum, infinite
+    if sums say nothing because small counts were dropped.
     """
 
     shape: tuple[int, ...]
     steps: NDArray[np.int64]  # (cells, axes)
     counts: NDArray[np.float64]
     noise: float
+    variance: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +103,7 @@ class DPCube(DPMethod):
         tree = partition_cells(cells, ROWS_PER_VALUE * table.values * math.sqrt(noise))
         exact = count_by_class(table, tree.part_of(steps), len(tree.parts))
         counts = budget.counts(exact[None, :], price)[0]  # proof: parts
-        histograms = _settle_counts(counts.astype(np.float64))
+        histograms = _merge_counts(counts.astype(np.float64), noise, tree, cells.variance)
         boxes = boxes_of_steps(tree.lo[tree.parts], tree.hi[tree.parts], starts, axes)
         deviation = np.full(len(boxes), math.sqrt(noise))
         return self.make_release(table, boxes, histograms, layout="counts", deviation=deviation)
@@ -124,11 +126,11 @@ def _count(steps: NDArray[np.int64], weights: NDArray[np.int64], shape: tuple[in
     price, domain = ticks(CELLS), math.prod(shape)
     cell = np.asarray(np.ravel_multi_index(steps.T, shape))
     cells = count_cells(cell, weights, domain, MAX_LISTED, budget, price)  # proof: cells
-    noise = cells.variance
+    noise = variance = cells.variance
     if cells.threshold is not None:
-        noise = FALSE_CELLS * cells.threshold**2 / domain
+        noise, variance = FALSE_CELLS * cells.threshold**2 / domain, np.inf
     found = np.column_stack(np.unravel_index(cells.ids, shape))
-    return NoisyCells(shape, found, cells.counts.astype(np.float64), noise)
+    return NoisyCells(shape, found, cells.counts.astype(np.float64), noise, variance)
 
 
 def partition_cells(cells: NoisyCells, least: float) -> KDPartition:
@@ -178,12 +180,17 @@ def _best_cut(
     return where
 
 
-def _settle_counts(histograms: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The nearest histograms without negative counts, first of the rows of the parts, then inside each part.
-
-    The counts of the cells say nothing more here: parts were cut where their noise is large, so that in small parts
-    they would be too high by several deviations.
-    """
-    rows = histograms.sum(axis=1)
-    weights = histograms_with_totals(rows[None, :], np.array([max(rows.sum(), 1.0)]))[0]
-    return histograms_with_totals(histograms, weights)
+def _merge_counts(
+    histograms: NDArray[np.float64], noise: float, tree: KDPartition, cell_variance: float
+) -> NDArray[np.float64]:
+    """Least squares of both counts of each part, then without negative counts."""
+    parts, values = tree.parts, histograms.shape[1]
+    fresh = histograms.sum(axis=1)
+    volume = (tree.hi[parts] - tree.lo[parts] + 1).astype(np.float64).prod(axis=1)
+    if np.isinf(cell_variance):
+        total = fresh
+    else:
+        trust = values * noise / (values * noise + volume * cell_variance) if noise + cell_variance > 0 else 0.5
+        total = fresh + trust * (tree.count[parts] - fresh)
+    weights = histograms_with_totals(total[None, :], np.array([max(total.sum(), 1.0)]))[0]
+    return histograms_with_totals(histograms + (total - fresh)[:, None] / values, weights)
